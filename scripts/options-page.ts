@@ -25,7 +25,7 @@ import { SINGLE_SITE_OPTIONS } from '../src/testing/single-site-service.ts';
 import { HTTP_OPTIONS } from '../src/bindings/http/options.ts';
 import { CLUSTER_NODE_OPTIONS } from '../src/server/node/cluster/cluster-options.ts';
 import { GENERATOR_OPTIONS } from '../src/server/node/site-options.ts';
-import { EMBEDDED_OPTIONS } from '../src/server/node/embedded/embedded-options.ts';
+import { DURABLE_OPTIONS, EMBEDDED_OPTIONS } from '../src/server/node/embedded/embedded-options.ts';
 import { GATEWAY_OPTIONS } from '../src/server/gateway/gateway-options.ts';
 import { GATEWAY_LIMITS } from '../src/server/gateway/limits/limits.ts';
 import { LISTEN_OPTIONS } from '../src/server/gateway/listen/listen-options.ts';
@@ -243,6 +243,15 @@ export const SECTIONS: Readonly<Record<string, readonly (readonly OptionGroup[])
         type: 'GeneratorLimits',
         isPartial: true,
         description: GENERATOR_OPTIONS,
+      },
+    ],
+  ],
+  openEmbedded: [
+    [
+      {
+        file: 'server/node/embedded/embedded-options.ts',
+        type: 'DurableEmbeddedOptions',
+        description: DURABLE_OPTIONS,
       },
     ],
   ],

@@ -40,13 +40,14 @@ export type SizeRow = Readonly<
 export interface Sizes {
   readonly small: number;
   readonly large: number;
+  readonly huge: number;
 }
 
 type Figure = (measured: Measured) => number;
 
 export function computeGoalResults(
   all: readonly Measured[],
-  { small, large }: Sizes,
+  { small, large, huge }: Sizes,
 ): GoalResult[] {
   const own = (figure: Figure): number[] => listFigures(all, 'this', large, figure);
   const asInSmall = (workload: Workload): readonly number[] => {
@@ -61,9 +62,35 @@ export function computeGoalResults(
     atLeast('reads-vs-small', estimate(asInSmall('read')), { aim: 0.6 }),
     atLeast('scans-vs-small', estimate(asInSmall('scan')), { aim: 1 / 8 }),
     limitTime('write-pause-ms', estimate(own(pauseOf('write'))), { aim: 30 }, 'ms'),
+    ...reportHuge(all, { small, huge }),
   ];
   if (!all.some(({ name }) => name === 'other')) return results;
   return [...results, ...compare(all, large)];
+}
+
+/** It is measured once. The small table is that of the first round. */
+function reportHuge(
+  all: readonly Measured[],
+  { small, huge }: Pick<Sizes, 'small' | 'huge'>,
+): GoalResult[] {
+  const first = (rows: number, figure: Figure): number =>
+    listFigures(all, 'this', rows, figure)[0] ?? Number.NaN;
+  const asInSmall = (workload: Workload): GoalResult => {
+    const figure: Figure = ({ usPerOperation }) => usPerOperation[workload];
+    const ratio = first(small, figure) / first(huge, figure);
+    return reported(`huge-${workload}s-vs-small`, estimate([ratio]));
+  };
+  const report = (name: string, unit: string, figure: Figure): GoalResult =>
+    reported(name, estimate([first(huge, figure)]), unit);
+  return [
+    report('huge-start-ms', 'ms', ({ startMs }) => startMs),
+    report('huge-memory-mb', 'MB', ({ memoryBytes }) => memoryBytes / 1e6),
+    report('huge-disk-mb', 'MB', ({ diskBytes }) => diskBytes / 1e6),
+    report('huge-write-pause-ms', 'ms', pauseOf('write')),
+    asInSmall('write'),
+    asInSmall('read'),
+    asInSmall('scan'),
+  ];
 }
 
 /** Returns figures of this checkout as a multiple of those of the other one in the same round. */

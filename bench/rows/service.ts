@@ -15,15 +15,19 @@ export interface RowsStore {
 }
 
 /** Loads the package of a checkout. Returns a function that starts the site. */
-export async function loadStore({ dataDir, dist }: SiteOrder): Promise<() => RowsStore> {
+export async function loadStore({ dataDir, dist }: SiteOrder): Promise<() => Promise<RowsStore>> {
   const [library, contractEntry, server] = await Promise.all([
     import(new URL('index.js', dist).href) as Promise<typeof core>,
     import(new URL('contract/index.js', dist).href) as Promise<typeof contractApi>,
     import(new URL('server/index.js', dist).href) as Promise<typeof serverApi>,
   ]);
   const { contract, service } = defineRows(contractEntry, server);
-  return () => {
-    const site = server.createEmbedded(service, { sites: ['a'], dataDir, checkColors: false });
+  return async () => {
+    // Another checkout may open a directory by `createEmbedded`.
+    const open =
+      (server.openEmbedded as OpenEmbedded | undefined) ?? (server.createEmbedded as never);
+    const options = { sites: ['a'], dataDir, checkColors: false } as const;
+    const site = await open(service, options);
     const client = library.createClient(site.site('a'));
     return {
       write: async (key, text) => client.invoke(contract.write({ key, text })),
@@ -33,6 +37,8 @@ export async function loadStore({ dataDir, dist }: SiteOrder): Promise<() => Row
     };
   };
 }
+
+type OpenEmbedded = typeof serverApi.openEmbedded;
 
 function defineRows(
   { defineContract }: typeof contractApi,

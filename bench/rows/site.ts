@@ -21,7 +21,7 @@ const noise = randomBytes(2 ** 16).toString('base64');
 
 const open = await loadStore(order);
 const beganAt = performance.now();
-const store = open();
+const store = await open();
 await store.read(keyOf(0));
 tell({ startMs: performance.now() - beganAt } satisfies Started);
 

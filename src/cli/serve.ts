@@ -14,6 +14,7 @@ import { loadAuth } from './authentication/auth-flags.ts';
 import type { Command } from './command.ts';
 import { createJsonLogger, LOG_LEVELS } from './json-logger.ts';
 import { parseLimits } from './flags/limits.ts';
+import { parseCache } from './flags/memory.ts';
 import { DEFAULT_DATA_DIR, DEFAULT_PORT, DEFAULT_SITES, SERVE_FLAGS } from './flags/serve.ts';
 import { throwListenError } from './listen-errors.ts';
 import { parseOperatorToken } from './authentication/operator-token-file.ts';
@@ -64,18 +65,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const place = options['cluster'] === undefined ? parseSites(options) : parseNode(options);
   const origins = readOrigins(options, 'origins');
   const path = readText(options, 'service', SERVICE_HINT);
-  const flags = {
-    ...parseCheckInvariants(options),
-    operatorToken: parseOperatorToken(options),
-    maxAttempts: readNumber(options, 'maxAttempts', SITE_OPTIONS.maxAttempts.check),
-    host: options['host'] === undefined ? undefined : readText(options, 'host'),
-    port:
-      options['port'] === undefined
-        ? undefined
-        : readNumber(options, 'port', LISTEN_OPTIONS.port.check),
-    origins,
-    allowUnauthenticated: options['allowUnauthenticated'] === true,
-  };
+  const flags = { ...parseSiteFlags(options), origins };
   const asJson = options['json'] === true;
   const giveBack = asJson ? redirectModuleOutput() : () => {};
   forwardSignals();
@@ -124,6 +114,22 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   await server.close();
   if (process.exitCode === EXIT_CLOSED_DIRECTORY) printError(formatRetirement(place));
   closeModules(signal);
+}
+
+/** Reads the flags that are options of `serve` as they are. */
+function parseSiteFlags(options: RawOptions) {
+  return {
+    ...parseCheckInvariants(options),
+    operatorToken: parseOperatorToken(options),
+    maxAttempts: readNumber(options, 'maxAttempts', SITE_OPTIONS.maxAttempts.check),
+    cacheBytes: parseCache(options),
+    host: options['host'] === undefined ? undefined : readText(options, 'host'),
+    port:
+      options['port'] === undefined
+        ? undefined
+        : readNumber(options, 'port', LISTEN_OPTIONS.port.check),
+    allowUnauthenticated: options['allowUnauthenticated'] === true,
+  };
 }
 
 function formatRetirement({ dataDir, ...place }: SitesInProcess | NodeOfCluster): string {

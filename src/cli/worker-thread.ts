@@ -157,6 +157,15 @@ export function onEndSignal(run: (signal: EndSignal) => void): void {
   for (const signal of SIGNALS) process.on(signal, end);
 }
 
+/**
+ * Makes a signal end the process by an exit, so that what the process removes at its exit is
+ * removed. A terminal that is closed sends SIGHUP.
+ */
+export function exitOnEndSignal(): void {
+  process.once('SIGHUP', () => process.exit(EXIT_BY_SIGNAL + constants.signals.SIGHUP));
+  onEndSignal((signal) => process.exit(EXIT_BY_SIGNAL + constants.signals[signal]));
+}
+
 function getParentPort(): MessagePort {
   if (parentPort === null) throw new Error('signals are passed on to the own thread');
   return parentPort;

@@ -1,6 +1,6 @@
-export { createEmbedded } from './node/embedded/embedded.ts';
+export { createEmbedded, openEmbedded } from './node/embedded/embedded.ts';
 export type { Embedded } from './node/embedded/embedded.ts';
-export type { EmbeddedOptions } from './node/embedded/embedded-options.ts';
+export type { DurableEmbeddedOptions, EmbeddedOptions } from './node/embedded/embedded-options.ts';
 export type { PartitionOptions, PartitionsOption } from './service/partition-options.ts';
 export type { GeneratorLimits } from './service/generator/generator-budget.ts';
 export type { CertificationStats } from './node/certification-stats.ts';

@@ -29,6 +29,8 @@ import {
   createSiteMetrics,
 } from './site-metrics.ts';
 import { SiteFigures } from './node/site-figures.ts';
+import { requireLevel } from './node/storage/rows/level-database.ts';
+import { createProgressLog } from './progress-log.ts';
 
 /** Options of `serve` that concern clients, and mean the same. */
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
@@ -49,7 +51,6 @@ export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptio
   readonly port?: number | undefined;
 }
 
-const PROGRESS_INTERVAL_MS = 1000;
 /**
  * How long clients may finish operations in flight before a site is stopped and started again. They
  * go on at another site, or here later. Operations that wait for the red order might never finish.
@@ -145,6 +146,7 @@ export async function openClusterNode(
   events: ClusterNodeEvents = {},
 ): Promise<ClusterNode> {
   const resolved = readNodeOptions(service, options);
+  await requireLevel();
   if (resolved.rebuild)
     await prepareRebuild(service, resolved, (message) => events.onProgress?.(message));
   const node = new ClusterNode(service, resolved, events);
@@ -269,18 +271,6 @@ function getListenAddress(url: string): {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'ws:') return { host: undefined, port: undefined };
   return { host: hostname, port: port === '' ? 80 : Number(port) };
-}
-
-/**
- * Creates a logger that skips repeated messages, and logs at most once in `PROGRESS_INTERVAL_MS`.
- */
-function createProgressLog(log: (message: string) => void): (message: string) => void {
-  let [last, loggedAtMs] = ['', -Infinity];
-  return (message) => {
-    if (message === last || performance.now() - loggedAtMs < PROGRESS_INTERVAL_MS) return;
-    [last, loggedAtMs] = [message, performance.now()];
-    log(message);
-  };
 }
 
 function listAddresses(node: ClusterNode): SiteAddress[] {

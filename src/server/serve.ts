@@ -2,8 +2,15 @@
  * Serves a service at several sites of one process: each site has a gateway, and all share a port.
  */
 import type { RequestListener } from 'node:http';
-import { readOptions, required, type Option, type OptionsOf } from '../correctable/options.ts';
-import { openEmbedded } from './node/embedded/embedded.ts';
+import {
+  optional,
+  readOptions,
+  required,
+  text,
+  type Option,
+  type OptionsOf,
+} from '../correctable/options.ts';
+import { openDeployment } from './node/embedded/embedded.ts';
 import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './node/embedded/embedded-options.ts';
 import { getClientMemoryBytes } from './node/memory/memory-size.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
@@ -14,6 +21,7 @@ import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts
 import { LISTEN_OPTIONS } from './gateway/listen/listen-options.ts';
 import type { OperatorToken } from './gateway/listen/operator-token.ts';
 import type { Logger } from './gateway/context/logger.ts';
+import { createProgressLog } from './progress-log.ts';
 import { requireService, type Service } from './service/service.ts';
 import { createSiteMetrics } from './site-metrics.ts';
 
@@ -21,6 +29,11 @@ import { createSiteMetrics } from './site-metrics.ts';
 export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {
   /** The service, made by `defineService`. */
   readonly service: Service;
+  /**
+   * The directory for logs and rows, created if it is missing. Each confirmed write is on the disk.
+   * Without it, the state is in memory and is lost when the process ends.
+   */
+  readonly dataDir?: string | undefined;
   /** Address to listen on. Default: `127.0.0.1`, which only this machine can reach */
   readonly host?: string | undefined;
   /** Port to listen on. Default: 0, any free port */
@@ -64,7 +77,7 @@ export const CLIENT_OPTIONS = {
   allowUnauthenticated: LISTEN_OPTIONS.allowUnauthenticated,
   logger: LISTEN_OPTIONS.logger,
   page: LISTEN_OPTIONS.page,
-} satisfies OptionsOf<Omit<ServeOptions, keyof EmbeddedOptions | 'service'>>;
+} satisfies OptionsOf<Omit<ServeOptions, keyof EmbeddedOptions | 'service' | 'dataDir'>>;
 
 /** @param call a correct call, for the error */
 export function serviceOption(call: string): Option<never> {
@@ -77,6 +90,7 @@ export function serviceOption(call: string): Option<never> {
 const OPTIONS = {
   service: serviceOption(CALL),
   ...EMBEDDED_OPTIONS,
+  dataDir: optional(text),
   ...CLIENT_OPTIONS,
 } satisfies OptionsOf<ServeOptions>;
 
@@ -97,7 +111,7 @@ export interface RunningServer<N extends string = string> {
  * system's error if the port is in use.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
- * @throws CorrectableError as `createEmbedded` if the data directory cannot be used.
+ * @throws CorrectableError as `openEmbedded` if the data directory cannot be used.
  * @example
  * const server = await serve({
  *   service,
@@ -116,7 +130,11 @@ export async function serve<const N extends string>(
   const { service, page, host, port, allowUnauthenticated, logger, operatorToken, ...others } =
     options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
-  const { embedded, begin, getFigures } = openEmbedded(service, deployment);
+  const { embedded, begin, getFigures } = await openDeployment(
+    service,
+    deployment,
+    createProgressLog((message) => logger?.info({}, message)),
+  );
   const sites: Record<string, Gateway> = {};
   let listener: GatewayListener | undefined;
   try {

@@ -62,6 +62,7 @@ async function expectSame(
       expect(await client.invokeStrong(runs({ key })), key).toBe(1);
 }
 
+/** A site that joins serves reads, and refuses writes with an error by which nothing was done. */
 const WHILE_JOINING = { timeout: 20_000 };
 
 test(
@@ -83,7 +84,6 @@ test(
     await cluster.start('virginia', ['--rebuild']);
     const acknowledged = [...(await end())];
     await before();
-    // It serves reads while it joins; the error shows that nothing was done.
     const writer = cluster.client('virginia');
     await vi.waitFor(() => writer.invokeStrong(take({ key: 'after' })), WHILE_JOINING);
     await expectSame(cluster, SITES, [...acknowledged, 'after']);
@@ -214,7 +214,8 @@ test(
     // The reason stands there once.
     expect(stderr.match(/another node has gone on/g)).toHaveLength(1);
     await cluster.start('virginia', ['--rebuild']);
-    await cluster.client('virginia').invokeStrong(add({ key: 'again' }));
+    const writer = cluster.client('virginia');
+    await vi.waitFor(() => writer.invokeStrong(add({ key: 'again' })), WHILE_JOINING);
     await expectSame(cluster, SITES, ['early', 'late', 'again']);
     expect(await readdir(cluster.dataDir('virginia'))).toContainEqual(
       expect.stringMatching(/^replaced-/),
@@ -396,7 +397,8 @@ test(
       cluster.start('ireland'),
       ...SITES.slice(1).map((site) => cluster.start(site, ['--rebuild'])),
     ]);
-    await cluster.client('virginia').invokeStrong(take({ key: 'later' }));
+    const writer = cluster.client('virginia');
+    await vi.waitFor(() => writer.invokeStrong(take({ key: 'later' })), WHILE_JOINING);
     await expectSame(cluster, SITES, ['blue in the backup', 'red in the backup', 'later']);
     expect(await cluster.client('frankfurt').invokeStrong(keys({}))).not.toContain(
       'after the backup',
@@ -425,7 +427,9 @@ test(
     expect(await cluster.command('restore-red', ...others)).toMatchObject({ code: 0, stderr: '' });
     await Promise.all(SITES.slice(1).map((site) => cluster.start(site, ['--rebuild'])));
     const later = ['later', 'us/later'];
-    for (const key of later) await cluster.client('virginia').invokeStrong(take({ key }));
+    const writer = cluster.client('virginia');
+    for (const key of later)
+      await vi.waitFor(() => writer.invokeStrong(take({ key })), WHILE_JOINING);
     await expectSame(cluster, SITES, [...kept, ...later]);
     expect(await cluster.client('frankfurt').invokeStrong(keys({}))).not.toContain('us/after');
   },

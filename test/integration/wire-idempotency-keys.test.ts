@@ -10,7 +10,7 @@ import { createClient } from '../../src/correctable/client/client.ts';
 import { isCorrectableError } from '../../src/correctable/errors.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { defineContract } from '../../src/contract/contract.ts';
-import { createEmbedded } from '../../src/server/node/embedded/embedded.ts';
+import { createEmbedded, openEmbedded } from '../../src/server/node/embedded/embedded.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../src/server/service/service.ts';
@@ -43,12 +43,11 @@ type Site = (typeof SITES)[number];
 
 /** Starts all sites with a gateway each. */
 async function start(dataDir?: string) {
-  const backend = await createEmbedded(service, {
-    sites: SITES,
-    latency: 'none',
-    checkColors: false,
-    ...(dataDir !== undefined && { dataDir }),
-  });
+  const options = { sites: SITES, latency: 'none', checkColors: false } as const;
+  const backend =
+    dataDir === undefined
+      ? createEmbedded(service, options)
+      : await openEmbedded(service, { ...options, dataDir });
   const gateways = SITES.map((site) => [
     site,
     createGateway({

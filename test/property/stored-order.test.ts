@@ -38,6 +38,10 @@ class Chunks implements SavedRows {
     const text = this.texts.get(name);
     return text === undefined ? undefined : JSON.parse(text);
   }
+
+  reportDamage(problem: string): never {
+    throw new Error(problem);
+  }
 }
 
 class Disk {

@@ -12,9 +12,9 @@ import { fileURLToPath } from 'node:url';
 import { cac } from 'cac';
 import { numberBetween, parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
-import { LevelRowStore } from '../support/row-store/level-row-store.ts';
-import type { RowBatch, RowStore } from '../support/row-store/row-store.ts';
-import { commit } from './commit.ts';
+import { LevelRowStore } from '../../src/server/node/storage/rows/level-row-store.ts';
+import type { RowStore } from '../../src/server/node/storage/rows/row-store.ts';
+import { commit, type BatchChanges } from './commit.ts';
 
 const ROWS = 2_000;
 const LONGEST_RUN_MS = 120;
@@ -56,7 +56,7 @@ interface Found {
 }
 
 /** Each commit replaces all rows by its number. */
-function createCommit(number: number): RowBatch {
+function createCommit(number: number): BatchChanges {
   const value = Buffer.alloc(200, `${number} `);
   return {
     puts: Array.from({ length: ROWS }, (_, row) => [Buffer.from(`row ${row}`), value]),

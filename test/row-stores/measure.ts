@@ -10,9 +10,9 @@ import { join, resolve } from 'node:path';
 import { cac } from 'cac';
 import { numberBetween, oneOf, parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
-import { LevelRowStore } from '../support/row-store/level-row-store.ts';
-import type { RowBatch, RowStore } from '../support/row-store/row-store.ts';
-import { commit } from './commit.ts';
+import { LevelRowStore } from '../../src/server/node/storage/rows/level-row-store.ts';
+import type { RowStore } from '../../src/server/node/storage/rows/row-store.ts';
+import { commit, type BatchChanges } from './commit.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';
 
 const ENGINES = {
@@ -155,7 +155,7 @@ async function measureCommit(store: RowStore, options: Options): Promise<CommitF
   };
 }
 
-function createBatch(numbers: readonly number[], valueBytes: number): RowBatch {
+function createBatch(numbers: readonly number[], valueBytes: number): BatchChanges {
   const puts = numbers.map((number) => [keyOf(number), drawValue(valueBytes)] as const);
   return { puts, removals: [] };
 }

@@ -5,7 +5,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { RowBatch, RowSnapshot, RowStore } from '../support/row-store/row-store.ts';
+import type {
+  RowBatch,
+  RowSnapshot,
+  RowStore,
+} from '../../src/server/node/storage/rows/row-store.ts';
 
 interface Statement {
   get(key: Uint8Array): { readonly value: Uint8Array } | undefined;
@@ -75,10 +79,19 @@ export class SqliteRowStore implements RowStore {
     return this.#select.get(key)?.value;
   }
 
-  commit(batch: RowBatch, done: (error: Error | undefined) => void): void {
-    this.#worker.once('message', done);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin
-    this.#worker.postMessage(batch);
+  createBatch(): RowBatch {
+    const puts: (readonly [Uint8Array, Uint8Array])[] = [];
+    const removals: Uint8Array[] = [];
+    return {
+      put: (key, value) => void puts.push([key, value]),
+      remove: (key) => void removals.push(key),
+      commit: (done) => {
+        this.#worker.once('message', done);
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin
+        this.#worker.postMessage({ puts, removals });
+      },
+      discard: () => {},
+    };
   }
 
   openSnapshot(): RowSnapshot {

@@ -14,7 +14,7 @@ import { lane, sampleCases, scaleRuns } from '../support/lane.ts';
 import { formatOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
 
 /** In so many runs of the swarm, which has four worlds, every fault has to come. */
-const SWARM_RUNS = 80;
+const SWARM_RUNS = 100;
 const RUNS = { fast: 1, remaining: 20, all: 20, nightly: 40 }[lane];
 const runsOf = (profile: Profile): number =>
   profile === 'swarm' && lane !== 'fast' ? SWARM_RUNS : RUNS;

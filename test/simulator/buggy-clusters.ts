@@ -8,6 +8,9 @@ import {
   mergeSharedIntoSite,
 } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState, SharedSiteState } from '../../src/server/log/recovered-state.ts';
+import type { SavedRows } from '../../src/server/service/records/checkpoint.ts';
+import type { StoredRow } from '../../src/server/service/state/row.ts';
+import { parseSavedName } from '../../src/server/service/state/saved-names.ts';
 import { AbsentSites } from '../../src/server/site/parts/absent-sites.ts';
 import { MessageFilter } from '../../src/server/site/wire/message-filter.ts';
 import type { Origins } from '../../src/server/service/records/origin.ts';
@@ -172,10 +175,24 @@ export const mergeWithoutTail: typeof mergeSharedIntoSite = (site, own, shared):
 export const mergeIntoOldRows: typeof mergeSharedIntoSite = (site, own, shared): RecoveredState => {
   const merged = mergeSharedIntoSite(site, own, shared);
   const { checkpoint } = merged;
-  const rows = own.checkpoint?.sections['rows'];
-  if (checkpoint === undefined || rows === undefined) return merged;
+  if (checkpoint === undefined || own.rows === undefined) return merged;
+  const rows = new Map(checkpoint.sections['rows']);
+  for (const name of rows.keys()) {
+    const [old, hasParts] = readOldRow(own.rows, name);
+    if (old !== undefined && !hasParts) rows.set(name, old);
+  }
   return { ...merged, checkpoint: { ...checkpoint, sections: { ...checkpoint.sections, rows } } };
 };
+
+/** Returns a row as a transfer has it, and whether some of it is in parts. */
+function readOldRow(
+  rows: SavedRows,
+  name: string,
+): readonly [row: unknown, hasParts: boolean] | readonly [] {
+  if (parseSavedName(name).kind !== 'row') return [];
+  const row = rows.get(name) as StoredRow | undefined;
+  return [row?.slice(0, 4), Object.keys(row?.[4] ?? {}).length > 0];
+}
 
 /** A new site knows none of the red operations that have ended. */
 export const createSiteWithoutEndings: typeof createSiteFromShared = ({ sections, smallParts }) => {

@@ -9,7 +9,7 @@ import { RESTORATION_BUGS } from './restoration-bugs.ts';
 import { PARTITION_BUGS } from './partition-bugs.ts';
 import { BUGGY_COMPARISONS } from './buggy-comparisons.ts';
 import { BUGGY_REPLICAS } from './buggy-replicas.ts';
-import { BoastfulDisk, LyingDisk } from './buggy-disks.ts';
+import { BoastfulDisk, HalvingRowDisk, HastyRowDisk, LyingDisk } from './buggy-disks.ts';
 import { BUGGY_RIGHTS } from './buggy-rights.ts';
 import { BUGGY_STORAGE } from './buggy-storage.ts';
 import { LYING_REPLICAS } from './lying-replicas.ts';
@@ -65,6 +65,14 @@ const COMPARING: Partial<SimulationOptions> = {
   siteCount: 3,
   compareIntervalMs: 10,
   maxComparedRows: 1000,
+};
+
+/** Sites that often commit their rows, for long, and crash meanwhile. */
+const COMMITTING: Partial<SimulationOptions> = {
+  checkpointBytes: 500,
+  segmentBytes: 1000,
+  commitMeanMs: 50,
+  crashEveryMs: 300,
 };
 
 /** All planted faults by name. */
@@ -420,16 +428,55 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'a checkpoint has the rows as they were when it was cut',
     caughtBy: ['convergence', 'causal order', 'durability', 'exactly once', 'invariants', 'oracle'],
     profile: 'crashes',
-    overrides: { checkpointBytes: 500, maxCheckpointFrameCharacters: 100, workload: 'bank' },
+    overrides: { checkpointBytes: 500, maxTurnCharacters: 100, workload: 'bank' },
     shownBy: 6,
     parts: BUGGY_STORAGE.lateRows,
   },
-  'half-a-commit': {
+  'some-of-the-rows': {
     rule: 'a checkpoint has all rows that have changed since the one before',
-    caughtBy: ['convergence', 'durability', 'exactly once', 'invariants', 'oracle'],
+    caughtBy: ['convergence', 'durability', 'exactly once', 'invariants', 'oracle', 'crash'],
     profile: 'crashes',
-    overrides: { checkpointBytes: 500, maxRequestedRows: 2 },
-    parts: BUGGY_STORAGE.halfOfRows,
+    overrides: { ...COMMITTING, maxRequestedRows: 2 },
+    parts: BUGGY_STORAGE.someOfRows,
+  },
+  // @rule STO-7
+  'half-a-commit': {
+    rule: 'a commit is in the store as a whole or not at all',
+    caughtBy: ['convergence', 'durability', 'exactly once', 'invariants', 'oracle', 'crash'],
+    profile: 'crashes',
+    overrides: COMMITTING,
+    parts: { SimulatedDisk: HalvingRowDisk },
+  },
+  // @rule STO-9
+  'dropped-when-visible': {
+    rule: 'entries of logs are dropped once a commit with them is synced, and not before',
+    caughtBy: ['crash', 'durability', 'exactly once'],
+    profile: 'crashes',
+    overrides: COMMITTING,
+    parts: { SimulatedDisk: HastyRowDisk },
+  },
+  // @rule STO-15
+  'cut-beyond-the-log': {
+    rule: 'a cut behind the end of a log is refused',
+    caughtBy: ['damage'],
+    profile: 'crashes',
+    overrides: { ...COMMITTING, damageChance: 0.5 },
+    parts: BUGGY_STORAGE.beyondTheLog,
+  },
+  'old-store': {
+    rule: 'rows are refused that lack entries which the logs have dropped',
+    caughtBy: [
+      'damage',
+      'convergence',
+      'durability',
+      'exactly once',
+      'invariants',
+      'oracle',
+      'crash',
+    ],
+    profile: 'crashes',
+    overrides: { ...COMMITTING, damageChance: 0.5 },
+    parts: BUGGY_STORAGE.oldStore,
   },
   // @rule STO-35
   'window-by-memory': {
@@ -445,7 +492,8 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     caughtBy: ['progress', 'convergence', 'durability'],
     profile: 'crashes',
     shownBy: 29,
-    overrides: { siteCount: 3, checkpointBytes: 500, segmentBytes: 1000 },
+    // Damage would end some sites before they miss anything.
+    overrides: { siteCount: 3, checkpointBytes: 500, segmentBytes: 1000, damageChance: 0 },
     parts: BUGGY_REPLICAS.hastyCompaction,
   },
   'no-sessions': {

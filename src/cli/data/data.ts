@@ -1,14 +1,15 @@
 /** `correctables data`: prints the rows of a site from its data directory, and changes nothing. */
 import { resolve } from 'node:path';
 import { integer } from '../../correctable/options.ts';
-import type { StoredSite } from '../../server/node/commands/read-data.ts';
+import type { ReadSite } from '../../server/node/commands/read-data.ts';
 import type { StoredRow, StoredRows } from '../../server/node/commands/stored-rows.ts';
 import { encodeValue } from '../../server/node/storage/format/value-text.ts';
 import type { Service } from '../../server/service/service.ts';
 import type { Command } from '../command.ts';
-import { findService, loadModule } from '../load-module.ts';
+import { loadService } from './load-service.ts';
 import { createUsageError, readNumber, readText, type RawOptions } from '../options.ts';
-import { printLines, printWhileRead, redirectModuleOutput } from '../print.ts';
+import { printLines, printWhileRead } from '../print.ts';
+import { exitOnEndSignal } from '../worker-thread.ts';
 import { alignColumns, formatRow, formatRows } from './format-rows.ts';
 
 const DATA_DIR = '<dataDir>';
@@ -30,6 +31,7 @@ interface DataRequest {
   readonly key: string;
   /** The maximum number of rows of a list. */
   readonly limit: number;
+  close(): Promise<void>;
 }
 
 interface Action {
@@ -107,8 +109,13 @@ async function runAction(
     );
   checkWords(name, action, words);
   checkFlags(name, action, options);
+  exitOnEndSignal();
   const request = await readRequest(options, resolve(dataDir), words);
-  await action.run(request);
+  try {
+    await action.run(request);
+  } finally {
+    await request.close();
+  }
 }
 
 function checkWords(name: string, action: Action, words: readonly (string | undefined)[]): void {
@@ -151,9 +158,9 @@ async function readRequest(
       `names ${path}, which is the service '${name}', and the data in ${dataDir} is of '${summary.service}'. Name the module of that service, or another directory`,
     );
   const tables = readTables(service, table);
-  const stored = readStoredSite({ dataDir, site, service });
+  const stored = await readStoredSite({ dataDir, site, service });
   noteUnproven(site, stored);
-  return { options, site, service, rows: stored.rows, tables, key: key ?? '', limit };
+  return { ...stored, options, site, service, tables, key: key ?? '', limit };
 }
 
 function readLimit(options: RawOptions): number {
@@ -170,14 +177,6 @@ function readSite(options: RawOptions, sites: readonly string[]): string {
   return site;
 }
 
-/** Loads the service. Only the data goes to stdout, and not what the module prints. */
-async function loadService(path: string): Promise<Service> {
-  const restoreOutput = redirectModuleOutput();
-  const service = findService(await loadModule('service', path), 'service', path);
-  restoreOutput();
-  return service;
-}
-
 function readTables(
   { tables }: Service,
   table: string | undefined,
@@ -190,7 +189,7 @@ function readTables(
 }
 
 /** Reports on stderr that the rows lack the end of a red log. */
-function noteUnproven(site: string, { unprovenRecords }: StoredSite): void {
+function noteUnproven(site: string, { unprovenRecords }: ReadSite): void {
   if (unprovenRecords === 0) return;
   const lacking = `the rows of ${site} lack the last ${unprovenRecords} records of its red log, and what depends on them`;
   console.error(

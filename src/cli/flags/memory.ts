@@ -1,4 +1,4 @@
-/** Reads the flag `--memory`. */
+/** Reads the flags `--memory` and `--cache`. */
 import {
   chooseMemoryBytes,
   MIN_MEMORY_BYTES,
@@ -13,5 +13,15 @@ export function parseMemory(options: RawOptions): number {
   const bytes = parseMemorySize(text);
   if (bytes === undefined || bytes < MIN_MEMORY_BYTES)
     throw createUsageError('memory', `takes a size from 256m on, as 512m or 4g, not "${text}"`);
+  return bytes;
+}
+
+/** Returns the bytes for rows that are on the disk too; `undefined` without the flag. */
+export function parseCache(options: RawOptions): number | undefined {
+  if (options['cache'] === undefined) return undefined;
+  const text = readText(options, 'cache');
+  const bytes = parseMemorySize(text);
+  if (bytes === undefined)
+    throw createUsageError('cache', `takes a size, as 64m or 1g, not "${text}"`);
   return bytes;
 }

@@ -70,6 +70,11 @@ export const SERVE_FLAGS: readonly Flag[] = [
     text: 'Take at most this much memory, as 512m or 4g (default: 80 % of the container, or half of the machine)',
   },
   {
+    group: 'Data',
+    typed: '--cache <size>',
+    text: 'Keep rows in so much of that memory that are on the disk too (default: about a sixth of it, up to 256m a site)',
+  },
+  {
     group: 'Who may connect',
     typed: '--host <address>',
     text: `Listen on this address (default: ${LISTEN_OPTIONS.host.defaultValue}; in a cluster, that of a ws: url of the site)`,

@@ -1,7 +1,12 @@
 /** The files of a site, which its next start reads: two logs, and a checkpoint. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../service/records/checkpoint.ts';
-import type { Checkpoint, OwnState, SharedState } from '../service/records/checkpoint.ts';
+import type {
+  Checkpoint,
+  OwnState,
+  SavedSection,
+  SharedState,
+} from '../service/records/checkpoint.ts';
 import { MICROS_PER_MS } from './clock.ts';
 import type { Origin } from '../service/records/origin.ts';
 import type { BlueOperation, LocalEntry, RedRecord } from '../service/records/records.ts';
@@ -22,7 +27,10 @@ export interface RecoveredState {
   readonly red: RecoveredRedLog;
   /** The red logs of the other partitions, in the order of their ordinals. */
   readonly partitions?: readonly RecoveredRedLog[] | undefined;
+  /** The sections of which all rows are read, and the small parts. */
   readonly checkpoint?: Checkpoint | undefined;
+  /** What the store of rows has of the tables. Absent if all rows are in memory. */
+  readonly rows?: SavedSection | undefined;
 }
 
 export type RecoveredRedLog = RecoveredLog<LogEntry<RedRecord>>;

@@ -9,6 +9,8 @@ export interface CheckpointSource {
   readonly sections: Readonly<Record<string, Section>>;
   /** Why no checkpoint can be made now, if so. It is checked before anything is written. */
   readonly cutProblem?: string | undefined;
+  /** Whether so much has changed since the last checkpoint that another one should begin. */
+  readonly isCheckpointDue?: boolean | undefined;
   /** @throws Error if there is a `cutProblem` */
   createCut(): CheckpointCut;
   /** Entries from these places on are needed even if a checkpoint contains them. */

@@ -37,6 +37,7 @@ type LimitName =
   | 'maxRedInFlight'
   | 'maxBacklogEntries'
   | 'maxMemoryBytes'
+  | 'cacheBytes'
   | 'maxClockSkewMs'
   | 'reachTimeoutMs'
   | 'sessionTimeoutMs'
@@ -96,7 +97,7 @@ export interface RunningSite {
 export function createSitePlan(
   service: Service,
   options: ResolvedSiteOptions,
-  { maxBytes: maxMemoryBytes }: SiteMemoryLimit,
+  { maxBytes: maxMemoryBytes, cacheBytes }: SiteMemoryLimit,
 ): Pick<SitePlan, 'service' | 'limits' | 'generators' | 'checkInvariants'> {
   const { maxAttempts, maxInFlight, maxBacklogEntries, maxClockSkewMs } = options;
 
@@ -108,6 +109,7 @@ export function createSitePlan(
       maxRedInFlight: options.maxRedInFlight ?? Math.ceil(maxInFlight / 2),
       maxBacklogEntries,
       maxMemoryBytes,
+      cacheBytes,
       maxClockSkewMs,
       reachTimeoutMs: options.siteTimeoutMs,
       sessionTimeoutMs: options.siteTimeoutMs,

@@ -61,6 +61,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'>, TurnOptio
   readonly onRightsLost?: ((origin: Origin, lost: readonly LostRight[]) => void) | undefined;
   /** A newer version is in force than the one that the site runs. The site has ended. */
   readonly onOutdated?: ((message: string) => void) | undefined;
+  /** A read of the rows has found damage. The site has ended. */
+  readonly onDamaged?: ((problem: string) => void) | undefined;
   /** No other site has confirmed the start for long. Updates are refused until one has. */
   readonly onAlone?: (() => void) | undefined;
 }
@@ -123,6 +125,7 @@ export class SiteDriver implements SubmissionPort {
           cause,
         }),
       onStorageFailed: (cause) => this.#stop(cause),
+      onDamaged: (damage) => this.onDamaged(damage),
     });
   }
 
@@ -157,7 +160,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   setConnected(site: Origin, isConnected: boolean): void {
-    this.machine.setConnected(site, isConnected, performance.now());
+    this.#turns.input(() => this.machine.setConnected(site, isConnected, performance.now()));
     this.#turns.runAfterInput();
   }
 
@@ -191,6 +194,7 @@ export class SiteDriver implements SubmissionPort {
     try {
       this.machine.submit(submission, turn.nowMs, turn.wallMs);
     } catch (error) {
+      if (this.machine.damage !== undefined) return this.onDamaged(this.machine.damage);
       // An error of the service outside of its generators fails only that operation.
       this.#forget(serial);
       submission.onFailure(error, undefined);
@@ -200,16 +204,17 @@ export class SiteDriver implements SubmissionPort {
   receive(envelopes: readonly Envelope[]): void {
     if (this.#closed) return;
     const { storage } = this.#options;
-    for (const envelope of envelopes) {
-      this.machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
-    }
+    this.#turns.input(() => {
+      for (const envelope of envelopes)
+        this.machine.receive(envelope, performance.now(), Date.now(), !storage.isStuck);
+    });
     this.#turns.run();
   }
 
   /** @param partition the ordinal of the partition whose log gets the reply */
   onReply(reply: ServerReply, partition: number): void {
     if (this.#closed) return;
-    this.machine.onReply(reply, performance.now(), Date.now(), partition);
+    this.#turns.input(() => this.machine.onReply(reply, performance.now(), Date.now(), partition));
     this.#turns.runAfterInput();
   }
 
@@ -287,6 +292,14 @@ export class SiteDriver implements SubmissionPort {
       reason: `The site has stopped, because its log cannot be written (${cause.message})`,
       cause,
     });
+  }
+
+  /** A read has found damage. Nothing that was read since can be trusted, so none is answered. */
+  onDamaged(cause: Error): void {
+    if (this.#closed) return;
+    this.#options.onDamaged?.(cause.message);
+    const advice = 'use another site. Rebuild this one, or put a backup back';
+    this.#endFor(`, because its rows are damaged (${cause.message})`, cause.message, advice);
   }
 
   #onForked(message: string): void {

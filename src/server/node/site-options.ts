@@ -25,6 +25,7 @@ export const SITE_OPTIONS = {
   maxClockSkewMs: optional(integer(), 10_000),
   maxBacklogEntries: optional(integer(), 1_000_000),
   memoryBytes: optional(integer()),
+  cacheBytes: optional(integer()),
   onAlarm: optional(callback),
   checkInvariants: optional(trueOrFalse),
   checkColors: optional(trueOrFalse),

@@ -41,6 +41,8 @@ export interface TurnPort {
   /** Another process has the data. */
   onFenced(cause: Error): void;
   onStorageFailed(cause: Error): void;
+  /** A read has found damage. Nothing of the turn leaves the site. */
+  onDamaged(damage: Error): void;
 }
 
 /** The time that all submissions of one iteration of the event loop share. */
@@ -72,7 +74,7 @@ export class Turns {
   #isClosed = false;
   #ticker: NodeJS.Timeout | undefined;
   readonly #waker = new WakeTimer(() => {
-    this.#site.tick(performance.now(), Date.now());
+    this.input(() => this.#site.tick(performance.now(), Date.now()));
     this.run();
   });
 
@@ -123,6 +125,15 @@ export class Turns {
     this.run();
   }
 
+  /** Gives the site an input. If a read in it finds damage, the site ends with this turn. */
+  input(give: () => void): void {
+    try {
+      give();
+    } catch (error) {
+      if (this.#site.damage === undefined) throw error;
+    }
+  }
+
   /** Runs a turn, unless the input came from within one. Then that goes on with it. */
   runAfterInput(): void {
     if (!this.#isActing) this.run();
@@ -138,12 +149,11 @@ export class Turns {
     this.#isActing = true;
     try {
       do {
-        for (const [log, length] of this.#synced)
-          this.#site.onSynced(log, length, performance.now(), Date.now());
-        this.#synced.clear();
+        const ready = this.#takeReady();
+        if (ready === undefined) return this.#port.onDamaged(this.#site.damage as Error);
         // One reading of the clock is enough for all that is reported now.
         const nowMs = performance.now();
-        this.#apply(this.#site.takeReady(), nowMs);
+        this.#apply(ready, nowMs);
         // Storage in memory has synced entries by now. They are answered in the same turn. Entries
         // on a disk are synced later, and begin another turn.
       } while (this.#synced.size > 0);
@@ -152,6 +162,18 @@ export class Turns {
     }
     this.#startTicks();
     this.#wakeInTime();
+  }
+
+  /** Returns what the turn has to do. It is `undefined` if a read has found damage. */
+  #takeReady(): Ready | undefined {
+    let ready: Ready | undefined;
+    this.input(() => {
+      for (const [log, length] of this.#synced)
+        this.#site.onSynced(log, length, performance.now(), Date.now());
+      this.#synced.clear();
+      ready = this.#site.takeReady();
+    });
+    return this.#site.damage === undefined ? ready : undefined;
   }
 
   /** Does what a turn has to do. The order is a part of the protocol: see `Ready`. */
@@ -182,7 +204,7 @@ export class Turns {
   #startTicks(): void {
     if (this.#ticker !== undefined || this.#isClosed) return;
     this.#ticker = setInterval(() => {
-      this.#site.tick(performance.now(), Date.now());
+      this.input(() => this.#site.tick(performance.now(), Date.now()));
       this.#port.onTick();
       this.run();
       if (this.#site.needsTicks) return;

@@ -4,8 +4,10 @@
  */
 import {
   getSavedRed,
+  isStored,
   type Checkpoint,
   type OwnState,
+  type SavedSection,
   type SharedState,
 } from '../service/records/checkpoint.ts';
 import type { LocalEntry, RedDelivered } from '../service/records/records.ts';
@@ -22,6 +24,8 @@ export interface SavedParts {
 
 export interface RecoveredParts {
   readonly checkpoint?: SavedParts | undefined;
+  /** What the store of rows has. Absent if all rows are in memory. */
+  readonly rows?: SavedSection | undefined;
   /**
    * Entries of the site's own log from position `start` on. Those before the checkpoint's cut are
    * kept for other sites.
@@ -74,8 +78,9 @@ export function saveParts(site: WholeSite): Omit<SavedParts, 'sections'> {
 /** Restores a site from its directory. */
 export function restoreParts(
   site: WholeSite,
-  { checkpoint, start, entries }: RecoveredParts,
+  { checkpoint, rows, start, entries }: RecoveredParts,
 ): RecoveredLengths {
+  if (rows !== undefined) site.state.store.open(rows, { cacheBytes: site.options.cacheBytes });
   const containedCount = (checkpoint?.own.syncedLength ?? start) - start;
   const provenRedCounts: number[] = [];
   if (checkpoint !== undefined) {
@@ -101,7 +106,7 @@ function loadCheckpoint(
   site.membership.load(shared.change, shared.membersPlace);
   site.activation.load(shared.inForce, shared.activated);
   for (const [name, section] of Object.entries(site.sections))
-    section.restore(sections[name] ?? new Map());
+    if (!isStored(section) || !section.isOpen) section.restore(sections[name] ?? new Map());
   site.state.loadStable(shared.stable);
   site.clock.advanceTo(own.clock);
   for (const [peer, term, directory] of own.terms ?? []) site.starts.set(peer, term, directory);

@@ -163,11 +163,12 @@ export function describeStreams(site: WholeSite): StreamProgress {
 export const ALONE_AFTER_MS = 10_000;
 
 /** Returns what the parts find in a directory: the own log, and their part of the checkpoint. */
-export function toRecoveredParts({ local, checkpoint }: RecoveredState): RecoveredParts {
-  if (checkpoint === undefined) return { ...local, checkpoint };
+export function toRecoveredParts({ local, checkpoint, rows }: RecoveredState): RecoveredParts {
+  if (checkpoint === undefined) return { ...local, rows };
   const { shared, own } = getSavedSite(checkpoint);
   return {
     ...local,
+    rows,
     checkpoint: { sections: checkpoint.sections, shared: shared.replica, own },
   };
 }

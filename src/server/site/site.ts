@@ -727,6 +727,16 @@ export class Site implements WholeSite {
     return this.#cuts.findProblem();
   }
 
+  /** Whether so much has changed since the last checkpoint that another one should begin. */
+  get isCheckpointDue(): boolean {
+    return this.memory.isCheckpointDue;
+  }
+
+  /** What a read of the store of rows has found. Then nothing that follows may leave the site. */
+  get damage(): Error | undefined {
+    return this.state.store.damage;
+  }
+
   createCut(): CheckpointCut {
     const problem = this.cutProblem;
     if (problem !== undefined) throw new Error(problem);

@@ -110,9 +110,12 @@ export interface SimulationOptions {
   readonly maxSavedUnsent: number;
   readonly maxMarks: number;
   readonly maxFrameBytes: number;
-  readonly minRewriteBytes: number;
-  readonly maxCheckpointFrameCharacters: number;
+  readonly maxTurnCharacters: number;
   readonly maxRequestedRows: number;
+  /** Beyond so many bytes, rows leave the memory of a site that its store has. */
+  readonly cacheBytes: number;
+  /** The mean of each of the two times of a commit of rows: until it is visible, and synced. */
+  readonly commitMeanMs: number;
   /**
    * How much memory the first site may use. Each other one may use a little more. A site that is
    * full gets twice as much by a restart.
@@ -263,6 +266,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     ...drawRights(seed),
     ...drawTables(seed),
     ...drawSizes(seed),
+    ...drawRows(seed),
     maxLogs: 1,
     pairShare: 0.2,
     hotRowShare: 0,
@@ -529,15 +533,26 @@ function drawSizes(seed: number) {
     maxReceivedBytes: random.pick([500, 64 << 20]),
     maxSavedUnsent: random.pick([1, 4096]),
     maxFrameBytes: random.pick([500, 2000, 512 * 1024]),
-    minRewriteBytes: random.pick([2000, 10_000, 4 * 1024 * 1024]),
-    maxCheckpointFrameCharacters: random.pick([300, 2000, 1024 * 1024]),
-    maxRequestedRows: random.pick([1, 4, 500]),
+    maxRequestedRows: random.pick([1, 4, 16]),
     maxMarks: random.pick([2, 8, 1024]),
     etcdMarkEvery: random.pick([1, 4, 1024]),
     etcdPageGroups: random.pick([1, 2, 8]),
     maxMemoryBytes: random.chance(0.2) ? random.pick([20_000, 50_000]) : Infinity,
     compareIntervalMs: random.pick([30, 100, 400]),
     maxComparedRows: random.pick([1, 3, 1000]),
+  };
+}
+
+/**
+ * Draws how sites keep their rows. It uses a generator of its own, so that other options stay the
+ * same for a seed.
+ */
+function drawRows(seed: number) {
+  const random = new Random(seed ^ 0x7075);
+  return {
+    cacheBytes: random.pick([0, 1000, 10_000]),
+    maxTurnCharacters: random.pick([1, 300, 128 * 1024]),
+    commitMeanMs: random.pick([0, 5, 50, 500]),
   };
 }
 

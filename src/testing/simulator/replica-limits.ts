@@ -34,12 +34,10 @@ function noteExceeded({ exceeded }: LimitCounts, size: string): void {
 
 /** Returns the sizes of the storage of a site. */
 function createStorageSizes(options: SimulationOptions, counts: LimitCounts): StorageSizes {
-  const { maxFrameBytes, minRewriteBytes } = options;
-  const { maxCheckpointFrameCharacters, maxRequestedRows } = options;
+  const { maxFrameBytes, maxTurnCharacters, maxRequestedRows } = options;
   return {
     maxFrameBytes,
-    minRewriteBytes,
-    maxCheckpointFrameCharacters,
+    maxTurnCharacters,
     maxRequestedRows,
     onExceeded: (size) => noteExceeded(counts, size),
   };
@@ -111,6 +109,7 @@ export function createReplicaLimits(
     retentionLimits,
     ...limits,
     comparisons: { intervalMs, maxRows },
+    cacheBytes: options.cacheBytes,
     sizes: createMachineSizes(options, counts),
     createDigest: (count, digest) =>
       new Digest(count, digest, {

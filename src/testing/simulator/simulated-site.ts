@@ -31,10 +31,12 @@ import {
   type CheckpointCut,
   type RecoveredState,
 } from '../../server/log/recovered-state.ts';
-import { readCheckpoint } from '../../server/node/storage/format/checkpoint-file.ts';
-import { recoverSite, type RecoveredSite } from '../../server/node/storage/recovery.ts';
+import type { StorageEvents } from '../../server/log/site-storage.ts';
+import type { RecoveredSite } from '../../server/node/storage/recovery.ts';
 import { Random } from '../../server/service/collections/random.ts';
-import { SimulatedDisk } from './disk/disk.ts';
+import { SimulatedDisk, type DiskContent } from './disk/disk.ts';
+import { mountSite, recoverDisk } from './disk/site-directory.ts';
+import { readCommit } from './read-commit.ts';
 import type { ServerConnection } from './etcd/simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './cluster/site-copies.ts';
 import { connectLogs, countHarmless, failOnRejection } from './site-messages.ts';
@@ -42,7 +44,6 @@ import { createTiming } from './timeline.ts';
 
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
-export const SITE_DIRECTORY = 'site';
 /** The fractional parts of its multiples are spread evenly, and no two are equal. */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
 /**
@@ -51,6 +52,8 @@ const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
  */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
 const MEMORY_STEP = 0.1;
+/** What a read throws that finds a row, a part or a chunk missing or damaged. */
+const DAMAGE = /is missing|is damaged|the last commit has/;
 
 export class SimulatedSite {
   readonly origin: Origin;
@@ -65,6 +68,8 @@ export class SimulatedSite {
   startsAfterTornWrites = 0;
   fullDiskRejections = 0;
   rejectedStarts = 0;
+  /** How often a read found a damaged row, so that the site stopped. */
+  damagedReads = 0;
   /** How often an operator gave the site more memory. */
   memoryRaises = 0;
   /** Whether the site and its disks are lost for good. */
@@ -124,10 +129,11 @@ export class SimulatedSite {
     }
     if (disk.tornWrites > this.#tornWrites) this.startsAfterTornWrites += 1;
     this.#tornWrites = disk.tornWrites;
+    const events = this.#createEvents(() => storage);
     const storage = this.#open(
       () =>
         new parts.DurableStorage(
-          { files: disk.mount(), timing, directory: SITE_DIRECTORY, ...sizes },
+          { ...mountSite(disk), timing, events, ...sizes },
           parts.OrderedWrites,
         ),
     );
@@ -148,12 +154,11 @@ export class SimulatedSite {
     };
     this.clock.noteOffset();
     noteRunning(this.name, timeline.nowMs);
-    const machine = makeMachine(
-      options,
-      this.#readStored(storage.stored),
-      timeline.nowMs,
-      this.clock.wallMs,
+    const stored = this.#readStored(storage.stored);
+    const machine = this.#untilDamage(() =>
+      makeMachine(options, stored, timeline.nowMs, this.clock.wallMs),
     );
+    if (machine === undefined) return;
     this.machine = machine;
     this.#servers = connectLogs(machine, this.#options.connect, (reply, partition) =>
       this.#input((current) => {
@@ -162,7 +167,7 @@ export class SimulatedSite {
       }, machine),
     );
     this.#attach(storage, machine);
-    this.#applyReady();
+    this.#applyReady(machine);
   }
 
   /** Connects the storage with the machine that it stores. */
@@ -177,6 +182,9 @@ export class SimulatedSite {
         createCut: () => this.#createCut(machine),
         get retainedFrom() {
           return machine.retainedFrom;
+        },
+        get isCheckpointDue() {
+          return machine.isCheckpointDue;
         },
         onCheckpointed: () => machine.onCheckpointed(),
       },
@@ -195,12 +203,24 @@ export class SimulatedSite {
     );
   }
 
+  #createEvents(getStorage: () => DurableStorage): StorageEvents {
+    return {
+      onFullChanged: () => {},
+      onCheckpointFailed: (error) => {
+        if (this.#storage === getStorage() && this.#isDamage(error)) this.#stopForDamage();
+      },
+      onDamaged: () => {},
+      onStopped: () => {},
+      onFenced: () => {},
+    };
+  }
+
   /**
    * Opens the storage. On a damaged disk it must fail, or have everything that was there before.
    */
   #open(open: () => DurableStorage): DurableStorage {
     const { disk } = this.#options;
-    if (disk.openUndamaged === undefined) return open();
+    if (disk.undamaged === undefined && !disk.rows.isDamaged) return open();
     let storage: DurableStorage;
     try {
       storage = open();
@@ -208,6 +228,7 @@ export class SimulatedSite {
       if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
       this.rejectedStarts += 1;
       disk.restoreBackup();
+      disk.rows.repair();
       return open();
     }
     this.#acceptDamage(storage.stored);
@@ -218,7 +239,42 @@ export class SimulatedSite {
   #acceptDamage(stored: RecoveredState): void {
     const undamaged = this.#options.disk.acceptDamage();
     if (undamaged === undefined) return;
-    checkNothingLost(stored, recoverSite(undamaged, SITE_DIRECTORY));
+    checkNothingLost(stored, recoverDisk(undamaged));
+  }
+
+  /** Whether a damaged row was read. Such a row is found, and never used. */
+  #isDamage(error: unknown): boolean {
+    return this.disk.rows.isDamaged && DAMAGE.test((error as Error).message);
+  }
+
+  /** Runs a part of the site. Stops the site if that finds a damaged row. */
+  #untilDamage<T>(run: () => T, machine?: Site): T | undefined {
+    let result: T | undefined;
+    let found: unknown;
+    try {
+      result = run();
+      found = machine?.damage;
+    } catch (error) {
+      found = machine?.damage ?? error;
+    }
+    if (found === undefined) return result;
+    if (!this.#isDamage(found)) throw found as Error;
+    this.#stopForDamage();
+    return undefined;
+  }
+
+  /** The site stops. An operator repairs its disk and starts it again. */
+  #stopForDamage(): void {
+    this.damagedReads += 1;
+    this.#end(REPAIR_MS);
+    this.disk.rows.repair();
+  }
+
+  /** An operator finds damage that no read has found. */
+  checkDisk(): void {
+    if (!this.disk.rows.isDamaged) return;
+    if (this.machine === undefined) this.disk.rows.repair();
+    else this.#stopForDamage();
   }
 
   lose(): void {
@@ -262,12 +318,11 @@ export class SimulatedSite {
    */
   takeShared(done: (copy: SharedCopy) => void): void {
     const { machine } = this;
-    this.#storage?.takeSnapshot((_error, snapshot) => {
-      if (snapshot === undefined || this.machine !== machine) return;
-      const bytes = this.#options.disk.read(snapshot.paths[0] as string);
-      snapshot.release();
-      const { checkpoint } = readCheckpoint(bytes.subarray(0, snapshot.bytes), snapshot.number);
-      if (checkpoint === undefined) return;
+    this.#storage?.takeSnapshot((_error, commit) => {
+      if (commit === undefined) return;
+      if (this.machine !== machine) return commit.release();
+      const checkpoint = readCommit(commit);
+      commit.release();
       const { smallParts, notes } = this.#checkerNotes.unpack(checkpoint);
       done({ shared: getSharedPart({ ...checkpoint, smallParts }), notes });
     });
@@ -296,26 +351,30 @@ export class SimulatedSite {
    * @throws `UNAVAILABLE` if the disk is damaged: the next start puts a backup in its place
    */
   recover(): RecoveredSite {
-    const found = recoverSite(this.#options.disk.mount(), SITE_DIRECTORY);
+    const found = recoverDisk(this.disk);
     this.#acceptDamage(found.stored);
     return found;
   }
 
   /** Returns the state that a start finds on a copy of its disk. */
-  readFiles(files: ReadonlyMap<string, Uint8Array>): RecoveredState {
+  readContent(content: DiskContent): RecoveredState {
     const copy = new SimulatedDisk({
       timeline: this.#options.timeline,
       random: new Random(0),
       syncMeanMs: 0,
     });
-    copy.putFiles(files);
-    return this.unpackState(recoverSite(copy.mount(), SITE_DIRECTORY).stored);
+    copy.putContent(content);
+    return this.unpackState(recoverDisk(copy).stored);
   }
 
   /** Loses the machine and all unsynced data, and restarts after `downMs`. */
   crash(downMs: number): void {
     if (this.machine === undefined || this.isSpared) return;
     this.crashes += 1;
+    this.#end(downMs);
+  }
+
+  #end(downMs: number): void {
     for (const server of this.#servers) server.close();
     this.#servers = [];
     this.machine = this.#storage = undefined;
@@ -475,16 +534,17 @@ export class SimulatedSite {
     const run = (): void => {
       if (this.machine !== machine) return;
       noteRunning(this.name, this.#options.timeline.nowMs);
-      give(machine);
-      this.#applyReady();
+      this.#untilDamage(() => give(machine), machine);
+      if (this.machine === machine) this.#applyReady(machine);
     };
     if (this.#pausedInputs === undefined) run();
     else this.#pausedInputs.push(run);
   }
 
-  #applyReady(): void {
-    if (this.machine === undefined) return;
-    const { appends, envelopes, requests, answers, events } = this.machine.takeReady();
+  #applyReady(machine: Site): void {
+    const ready = this.#untilDamage(() => machine.takeReady(), machine);
+    if (ready === undefined) return;
+    const { appends, envelopes, requests, answers, events } = ready;
     for (const { log, entries } of appends) this.#storage?.append(log, entries);
     for (const envelope of envelopes) this.#send({ ...envelope, sentAtMs: this.clock.wallMs });
     for (const { partition, request } of requests) this.#servers[partition]?.request(request);
@@ -494,7 +554,7 @@ export class SimulatedSite {
     }
     let end: MembershipEvent | undefined;
     for (const event of events) {
-      if (event.kind === 'halted') this.#onHalted(this.machine);
+      if (event.kind === 'halted') this.#onHalted(machine);
       else if (event.kind === 'retired' || event.kind === 'forked') end = event;
       else this.#options.onMembership(event, this);
     }

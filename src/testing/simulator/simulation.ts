@@ -46,6 +46,7 @@ import { Settlement } from './settlement.ts';
 
 const LEADER = 0;
 const ROWS_SEED = 0x40e5;
+const ROW_DISK_SEED = 0xd15c_0000;
 /** Seeds are 32-bit integers. */
 const MAX_SEED = 2 ** 32 - 1;
 const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
@@ -192,6 +193,7 @@ export class Simulation {
       leaders: this.#partitions.findLeaders(this.#origins, LEADER),
       partitions: this.#partitions,
       steps: this.#parts,
+      tables: this.#traced.service.tables,
       losses: this.#losses,
       closeLinks: () => this.#network.closeLinks(),
       isHealed: () => this.#isHealed,
@@ -317,6 +319,8 @@ export class Simulation {
       syncMeanMs,
       instantShare: instantWriteShare,
       damageChance,
+      rowRandom: new Random(this.#seed ^ ROW_DISK_SEED ^ this.#disks.length),
+      commitMeanMs: this.#options.commitMeanMs,
     });
     this.#disks.push(disk);
     return disk;
@@ -425,6 +429,7 @@ export class Simulation {
     this.#network.heal();
     this.#redLog.heal();
     for (const site of this.#sites) {
+      site.checkDisk();
       site.clock.set(0);
       site.clock.setDrift(0);
     }

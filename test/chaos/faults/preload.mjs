@@ -43,12 +43,7 @@ function fillDisk() {
   const creates = (flags) =>
     typeof flags === 'number' ? (flags & O_CREAT) !== 0 : /^[wa]/.test(String(flags));
   const refuse = (path, flags) => {
-    if (
-      !conditions.isDiskFull ||
-      !creates(flags) ||
-      !/\.(log|checkpoint|checkpoint-copy|new)$/.test(String(path))
-    )
-      return;
+    if (!conditions.isDiskFull || !creates(flags) || !/\.(log|new)$/.test(String(path))) return;
     throw Object.assign(new Error(`ENOSPC: no space left on device, open '${path}'`), {
       code: 'ENOSPC',
       errno: -28,
@@ -67,6 +62,12 @@ function fillDisk() {
   fs.writeFileSync = (path, ...more) => {
     if (typeof path === 'string') refuse(path, 'w');
     return writeFileSync(path, ...more);
+  };
+  const { statfs } = fs.promises;
+  // A checkpoint asks for room before it writes.
+  fs.promises.statfs = async (path, ...more) => {
+    const found = await statfs(path, ...more);
+    return conditions.isDiskFull ? { ...found, bavail: 0 } : found;
   };
   syncBuiltinESMExports();
 }

@@ -5,11 +5,14 @@ import { Random } from '../../../src/server/service/collections/random.ts';
 import type { LocalLogListener, Term } from '../../../src/server/log/local-log.ts';
 import { recoverSite, type RecoveredSite } from '../../../src/server/node/storage/recovery.ts';
 import { SegmentLog } from '../../../src/server/node/storage/segment-log.ts';
+import type { RowReader } from '../../../src/server/node/storage/rows/row-store.ts';
+import { recoverDisk, SITE_DIRECTORY } from '../../../src/testing/simulator/disk/site-directory.ts';
 import { SimulatedDisk } from '../../../src/testing/simulator/disk/disk.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
 import { replaceMethods } from '../../support/replace-methods.ts';
 
-const FOLDER = 'site';
+const FOLDER = SITE_DIRECTORY;
+const EMPTY: RowReader = { get: () => undefined };
 
 /** One holder of a log. */
 interface OpenLog {
@@ -32,7 +35,7 @@ class LogPlace {
   });
 
   read(): RecoveredSite['stored'] {
-    return recoverSite(this.disk.mount(), FOLDER).stored;
+    return recoverDisk(this.disk).stored;
   }
 
   /** Another holder takes the log over. */
@@ -46,7 +49,7 @@ class LogPlace {
     const after = (run: () => void): void => this.#timeline.schedule(0, run);
     const afterMs = (ms: number, run: () => void): void => this.#timeline.schedule(ms, run);
     const files = this.disk.mount();
-    const { lengths, segments, nextSegment: number } = recoverSite(files, FOLDER);
+    const { lengths, segments, nextSegment: number } = recoverSite(files, EMPTY, FOLDER);
     const log = new SegmentLog({
       files,
       timing: { soon: after, later: after, afterMs },

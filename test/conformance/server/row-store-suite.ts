@@ -1,6 +1,7 @@
 /** What each store of rows keeps to. */
 import { describe, expect, test } from 'vitest';
-import type { EntryKey, RowBatch, RowStore } from '../../support/row-store/row-store.ts';
+import { startCommit, type BatchChanges } from '../../row-stores/commit.ts';
+import type { EntryKey, RowStore } from '../../../src/server/node/storage/rows/row-store.ts';
 
 /** A store that is tested, on a disk of its own. */
 export interface RowStoreUnderTest {
@@ -17,7 +18,7 @@ const bytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
 /** As hexadecimal digits: a store may return any kind of bytes. */
 const toHex = (value: Uint8Array | undefined): string | undefined =>
   value && Buffer.from(value).toString('hex');
-const put = (...texts: readonly string[]): RowBatch => ({
+const put = (...texts: readonly string[]): BatchChanges => ({
   puts: texts.map((text) => [bytes(text), bytes(`value of ${text}`)]),
   removals: [],
 });
@@ -48,9 +49,9 @@ class Opened {
   }
 
   /** Returns how the commit has ended: `synced`, `failed`, or nothing. */
-  async commit(batch: RowBatch): Promise<string | undefined> {
+  async commit(batch: BatchChanges): Promise<string | undefined> {
     let end: string | undefined;
-    this.store.commit(batch, (error) => (end = error === undefined ? 'synced' : 'failed'));
+    startCommit(this.store, batch, (error) => (end = error === undefined ? 'synced' : 'failed'));
     await this.#place.settle();
     return end;
   }
@@ -74,7 +75,7 @@ function describeCommits(create: () => RowStoreUnderTest): void {
   test('entries that are put, replaced and removed → read as the last commit has them', async () => {
     const opened = await Opened.open(create());
     expect(await opened.commit(put('a', 'b', 'c'))).toBe('synced');
-    const batch: RowBatch = { puts: [[bytes('a'), bytes('new')]], removals: [bytes('b')] };
+    const batch: BatchChanges = { puts: [[bytes('a'), bytes('new')]], removals: [bytes('b')] };
     expect(await opened.commit(batch)).toBe('synced');
     expect(opened.read('a', 'b', 'c', 'd')).toEqual(['new', undefined, 'value of c', undefined]);
   });
@@ -104,12 +105,36 @@ function describeCommits(create: () => RowStoreUnderTest): void {
     const look = (): void => {
       seen.add(texts.filter((text) => store.get(bytes(text)) !== undefined).length);
     };
-    store.commit(put(...texts), look);
+    startCommit(store, put(...texts), look);
     look();
     await place.settle();
     look();
     expect([...seen].filter((count) => count !== 0 && count !== 1000)).toEqual([]);
     expect(seen).toContain(1000);
+  });
+
+  test('a batch that is discarded → changes nothing, and the next one is committed', async () => {
+    const opened = await Opened.open(create());
+    await opened.commit(put('a'));
+    const batch = opened.store.createBatch();
+    batch.put(bytes('b'), bytes('new'));
+    batch.remove(bytes('a'));
+    batch.discard();
+    expect(await opened.commit(put('c'))).toBe('synced');
+    expect(opened.read('a', 'b', 'c')).toEqual(['value of a', undefined, 'value of c']);
+  });
+
+  test('bytes that change once they are in a batch → committed as they were', async () => {
+    const place = create();
+    const opened = await Opened.open(place);
+    const batch = opened.store.createBatch();
+    const [key, value] = [bytes('a'), bytes('value')];
+    batch.put(key, value);
+    key.fill(0);
+    value.fill(0);
+    batch.commit(() => {});
+    await place.settle();
+    expect(opened.read('a')).toEqual(['value']);
   });
 
   test('what a reader does with a value → changes nothing in the store', async () => {
@@ -148,7 +173,8 @@ function describeCrashes(create: () => RowStoreUnderTest): void {
     const opened = await Opened.open(place);
     await opened.commit(put('before'));
     let isReported = false;
-    opened.store.commit(
+    startCommit(
+      opened.store,
       {
         ...put(...Array.from({ length: 100 }, (_, index) => `${index}`)),
         removals: [bytes('before')],

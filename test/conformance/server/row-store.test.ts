@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { Random } from '../../../src/server/service/collections/random.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
-import { LevelRowStore } from '../../support/row-store/level-row-store.ts';
-import type { RowStore } from '../../support/row-store/row-store.ts';
-import { SimulatedRowDisk } from '../../support/row-store/simulated-row-store.ts';
+import { LevelRowStore } from '../../../src/server/node/storage/rows/level-row-store.ts';
+import type { RowBatch, RowStore } from '../../../src/server/node/storage/rows/row-store.ts';
+import { SimulatedRowDisk } from '../../../src/testing/simulator/disk/simulated-row-disk.ts';
 import { describeRowStore } from './row-store-suite.ts';
 
 let seed = 0;
@@ -46,10 +46,20 @@ class LevelPlace {
       get: (key) => store.get(key),
       openSnapshot: () => store.openSnapshot(),
       close: () => store.close(),
-      commit: (batch, done) => {
-        const ended = new Promise<Error | undefined>((resolve) => store.commit(batch, resolve));
+      createBatch: () => this.#watch(store.createBatch()),
+    };
+  }
+
+  /** Notes when the batch is committed. */
+  #watch(batch: RowBatch): RowBatch {
+    return {
+      put: (key, value) => batch.put(key, value),
+      remove: (key) => batch.remove(key),
+      commit: (done) => {
+        const ended = new Promise<Error | undefined>((resolve) => batch.commit(resolve));
         this.#commits.push(ended.then(done));
       },
+      discard: () => batch.discard(),
     };
   }
 

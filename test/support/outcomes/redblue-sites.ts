@@ -14,7 +14,7 @@ import { Origins } from '../../../src/server/service/records/origin.ts';
 import { SignedTokens } from '../../../src/bindings/shared/signed-tokens.ts';
 import { createClockObserver } from '../../../src/server/node/alarms/replica-alarms.ts';
 import { SiteDriver } from '../../../src/server/node/site-driver.ts';
-import { openStorage } from '../../../src/server/node/storage/directory/open-storage.ts';
+import { createVolatileStorage } from '../../../src/server/node/storage/directory/open-storage.ts';
 import { getSiteIndex, siteAt } from '../origins.ts';
 
 const args = z.object({ mark: z.string() });
@@ -80,8 +80,7 @@ export class RedBlueSites {
   readonly #closed = new Set<number>();
 
   constructor() {
-    const deployment = { service, sites: SITES, redLeader: SITES[RED_LEADER], onAlarm: () => {} };
-    const storage = openStorage(undefined, deployment);
+    const storage = createVolatileStorage({ sites: SITES });
     const origins = Origins.create(SITES);
     for (const [site, siteStorage] of storage.sites.entries()) {
       const links = [...SITES.keys()].map((to) => {

@@ -69,6 +69,38 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ],
       ],
     },
+    openEmbedded: {
+      shows: "openEmbedded(service, { sites: ['ireland', 'frankfurt'], dataDir: 'data' })",
+      whole: [
+        ['nothing', 'service', (f) => f()],
+        ['a service alone', 'options', (f) => f(service())],
+        [
+          'an option that is misspelt',
+          'cache',
+          (f) => f(service(), { sites: ['ireland'], dataDir: 'data', cache: 1 }),
+        ],
+      ],
+      parts: [
+        ['no sites', 'sites', (f) => f(service(), { dataDir: 'data' })],
+        ['no directory', 'dataDir', (f) => f(service(), { sites: ['ireland'] })],
+        [
+          'a cache that is a text',
+          'cacheBytes',
+          (f) => f(service(), { sites: ['ireland'], dataDir: 'data', cacheBytes: '64m' }),
+        ],
+        [
+          'a cache that leaves too little for the rest',
+          'cacheBytes',
+          (f) =>
+            f(service(), {
+              sites: ['ireland'],
+              dataDir: 'data',
+              memoryBytes: 1e9,
+              cacheBytes: 9e8,
+            }),
+        ],
+      ],
+    },
     serve: {
       shows: "serve({ service, sites: ['ireland', 'frankfurt'] })",
       whole: [

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/index.ts';
 import { defineContract } from '../../../src/contract/contract.ts';
-import { createEmbedded } from '../../../src/server/node/embedded/embedded.ts';
+import { createEmbedded, openEmbedded } from '../../../src/server/node/embedded/embedded.ts';
 import {
   deepFreeze,
   freezeForUser,
@@ -102,7 +102,7 @@ test('every kind of field → FINAL_FAILED and an alarm, nothing changed at any 
   const onAlarm = ({ cause }: SiteAlarm): void => void causes.push(cause);
   // Often enough that a checkpoint takes the place of the log.
   for (let start = 0; start < 7; start += 1) {
-    const deployment = createEmbedded(service, {
+    const deployment = await openEmbedded(service, {
       sites: ['ireland', 'frankfurt', 'virginia'],
       dataDir,
       onAlarm,

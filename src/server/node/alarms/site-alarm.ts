@@ -38,7 +38,8 @@ export interface SiteAlarm {
     /** No data is lost. The site keeps the logs longer and tries again. */
     | 'checkpoint-failed'
     /**
-     * A file in the data directory is damaged or missing. If data is lost, the site does not start.
+     * Something in the data directory is damaged or missing. If data is lost, the site does not
+     * start. If a read finds it later, the site stops, and answers nothing.
      */
     | 'data-damaged'
     /**
@@ -300,6 +301,8 @@ export interface SiteAlarms {
   onRedLogServer(state: RedLogServerState): void;
   /** Two nodes run as this site, or as `peer`. */
   onForked(problem: string, peer?: Origin): void;
+  /** A read of the rows on the disk has found damage. */
+  onDamaged(problem: string): void;
   /** The activated version is newer than the one that the site runs. */
   onOutdated(problem: string): void;
   /** The rights of a closed site to bounded fields are lost. */
@@ -317,6 +320,11 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
         'clock-set',
         `the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`,
       );
+    },
+    onDamaged: (problem) => {
+      const advice =
+        'It has stopped, and answers nothing. Rebuild it from another site, or put a backup back: `correctables inspect --deep <dataDir>` lists all damage.';
+      raise('data-damaged', `its rows are damaged (${problem}). ${advice}`);
     },
     onRedHalted: ({ reason, message }) => {
       const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';

@@ -5,7 +5,6 @@
 import type { MemberChange } from '../../service/records/records.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
-import type { Checkpoint } from '../../service/records/checkpoint.ts';
 import type { Origin, Origins } from '../../service/records/origin.ts';
 import type { SiteDriver } from '../site-driver.ts';
 import { createSiteFromShared } from '../../log/recovered-state.ts';
@@ -23,7 +22,7 @@ import {
   type RedGeneration,
 } from '../red-log/red-generation.ts';
 import type { MemberEvent } from '../../site/site-event.ts';
-import type { StateTransfers } from '../transfer/state-transfers.ts';
+import type { ReceivedState, StateTransfers } from '../transfer/state-transfers.ts';
 
 /** The receivers of a request for a change. */
 export interface ChangeTargets {
@@ -194,19 +193,20 @@ export async function becomeMember(options: BecomeMemberOptions): Promise<Origin
   const origin = (await requestChange(change, options)) as Origin;
 
   const donors = [...file.sites.keys()].filter((name) => name !== site);
-  const { shared } = await transfers.receive(origin, () => donors, signal);
-  await room.repeat(() => installShared(shared, directory.location));
+  const received = await transfers.receive(origin, () => donors, signal);
+  await room.repeat(() => installShared(received, directory.location));
   await room.repeat(() => directory.adopt());
   return origin;
 }
 
 /** Creates the directory of a site that has no data of its own from the state of another site. */
-function installShared(shared: Checkpoint, location: SiteLocation): Promise<void> {
+function installShared({ shared, rows }: ReceivedState, location: SiteLocation): Promise<void> {
   return install({
     ...location,
     state: createSiteFromShared(shared),
+    sharedRows: rows,
     nextSegment: 1,
-    nextCheckpoint: 1,
+    commit: 1,
   });
 }
 

@@ -244,6 +244,7 @@ export class ClusterNode {
         },
         save: (value) => this.#directory.saveIdentity({ red: value }),
         start: () => this.#lifecycle.start(),
+        waitForOpening: () => this.#lifecycle.waitForOpening(),
         onFailed: (error) => this.#resources.ending.reportFailedStart(error),
         stop: async () => {
           await this.#lifecycle.reportStopping();
@@ -297,7 +298,7 @@ export class ClusterNode {
     const signal = this.#signal;
     const { redCopies, room } = this.#resources;
     await this.restartSite(async () => {
-      const kept = restored && redCopies.findKept(restored.to);
+      const kept = restored && (await redCopies.findKept(restored.to));
       if (kept !== undefined && (await room.repeat(() => redCopies.dropEnds(kept))))
         return room.repeat(() => restored?.onCopied());
 
@@ -338,7 +339,7 @@ export class ClusterNode {
       createSite: (storage, isConfirmed) => this.#createSite(storage, isConfirmed),
       connect: (site, storage) => this.#connectSite(site, storage),
       disconnect: () => {
-        this.#transfers?.setStorage(undefined);
+        this.#transfers?.stopServing();
         this.#resources.redLog.disconnect();
       },
       onStarted: async () => this.#events.onStarted?.(this),
@@ -376,7 +377,7 @@ export class ClusterNode {
     driver.start();
     for (const name of this.links.peers) this.#noteConnected(name, this.links.isConnected(name));
     this.#resources.redLog.connect((reply, partition) => driver.onReply(reply, partition));
-    this.#transfers?.setStorage(storage);
+    this.#transfers?.serve({ storage, onDamaged: (error) => driver.onDamaged(error) });
   }
 
   get state(): NodeState {

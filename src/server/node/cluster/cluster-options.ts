@@ -18,7 +18,7 @@ import { requireService } from '../../service/service.ts';
  * Options of `createEmbedded` that the cluster file sets, or that have no meaning between
  * processes.
  */
-type FileOption = 'sites' | 'redLeader' | 'partitions' | 'latency' | 'clusterKey' | 'dataDir';
+type FileOption = 'sites' | 'redLeader' | 'partitions' | 'latency' | 'clusterKey';
 
 /** Options of a node. Those of `createEmbedded` mean the same. */
 export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
@@ -26,7 +26,7 @@ export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
   readonly cluster: string;
   /** The site that this process is, one of the file. */
   readonly site: string;
-  /** The directory for the logs and checkpoints of this site, created if it is missing. */
+  /** The directory for the logs and rows of this site, created if it is missing. */
   readonly dataDir: string;
   /**
    * Begins with an empty directory and the state of another site: as a new site, or in place of a

@@ -64,7 +64,7 @@ export function createClusterSite(parts: ClusterSiteParts): RunningSite {
   rejectClosedDirectory(options.site, site, parts);
 
   const plan: SitePlan = {
-    ...createSitePlan(service, options, shareMemory(options.memoryBytes)),
+    ...createSitePlan(service, options, shareMemory(options)),
     origins,
     redLeader: origins.find(red.leader ?? '') as Origin,
     // Only the site's own log counts: the other sites cannot be asked here.

@@ -13,13 +13,14 @@ import { collectTail } from '../../log/recovered-state.ts';
 import type { Origin } from '../../service/records/origin.ts';
 import type { BlueOperation } from '../../service/records/records.ts';
 import type { DataDirectory } from '../storage/directory/data-directory.ts';
-import type { Files } from '../storage/disk/files.ts';
-import { getLogDirectory } from '../storage/format/file-names.ts';
-import { recoverSite } from '../storage/recovery.ts';
+import { recoverClosed } from '../storage/directory/open-storage.ts';
+import type { NodeDirectoryOptions } from './node-directory.ts';
 import { readNodeIdentity, writeNodeIdentity, type DirectoryOwner } from './node-file.ts';
 
 export interface MarkedDirectoryOptions extends DirectoryOwner {
   readonly dataDir: string;
+  /** The deployment, as it opens the directory. */
+  readonly stored: NodeDirectoryOptions['deployment'];
   /** The other sites of the cluster file. */
   readonly peers: readonly string[];
   /** Asks a peer for its status. */
@@ -46,16 +47,17 @@ const [RETRY_AFTER_MS, MAX_WAIT_MS] = [500, 5000];
  * @throws CorrectableError `UNAVAILABLE` if they have refused it since
  */
 export async function recheckMarkedDirectory(
-  { files, manifest }: DataDirectory,
+  directory: DataDirectory,
   options: MarkedDirectoryOptions,
 ): Promise<void> {
+  const { files, manifest } = directory;
   const { site, dataDir, onProgress } = options;
   const identity = readNodeIdentity(files, dataDir, options);
   if (identity?.forked === undefined || identity.origin === null) return;
   if (manifest === undefined || files.list('sites').length === 0) return;
 
   const origin = identity.origin as Origin;
-  const operations = readOperations(files, site);
+  const operations = await readOperations(directory, options.stored);
   const known = await askOthers(origin, options);
   const own = operations.filter((operation) => operation.site === origin);
   const recheckedAt = Math.max(0, ...own.map(({ sequence }) => sequence));
@@ -86,9 +88,12 @@ export async function recheckMarkedDirectory(
 }
 
 /** Reads what other sites may lack. A damaged directory has none to hand over. */
-function readOperations(files: Files, site: string): readonly BlueOperation[] {
+async function readOperations(
+  directory: DataDirectory,
+  deployment: MarkedDirectoryOptions['stored'],
+): Promise<readonly BlueOperation[]> {
   try {
-    const { stored } = recoverSite(files, getLogDirectory(site), site);
+    const { stored } = await recoverClosed(directory, deployment);
     return collectTail(stored);
   } catch (error) {
     if (isCorrectableError(error, 'UNAVAILABLE')) return [];

@@ -6,16 +6,17 @@ import { getFoundingVersion } from '../storage/directory/manifest.ts';
 import {
   openDirectory,
   openSites,
+  recoverClosed,
   type DeploymentStorage,
   type DurableDeployment,
 } from '../storage/directory/open-storage.ts';
 import { nodeTiming } from '../storage/disk/node-files.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
-import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
-import { checkNeededMemory } from '../memory/needed-memory.ts';
+import type { RecoveredSite } from '../storage/recovery.ts';
 import { finishInstallation, type SiteLocation } from '../transfer/install-site.ts';
 import type { DiskRoom } from './disk-room.ts';
+import { OneAtATime } from './one-at-a-time.ts';
 import { claimDirectory, writeNodeIdentity, type NodeIdentity } from './node-file.ts';
 import type { StoredGeneration } from '../red-log/red-generation.ts';
 
@@ -36,6 +37,8 @@ export class NodeDirectory {
   readonly #deployment: NodeDirectoryOptions['deployment'];
   readonly #directory: DataDirectory;
   readonly #room: DiskRoom;
+  /** A store of rows cannot be opened twice. */
+  readonly #openings = new OneAtATime();
   #identity: NodeIdentity;
 
   /** @throws CorrectableError as `openDirectory` and `claimDirectory` */
@@ -66,12 +69,14 @@ export class NodeDirectory {
 
   /** The place to which the data of the site is written. */
   get location(): SiteLocation {
-    const { site } = this.#deployment;
+    const { site, service } = this.#deployment;
     return {
       files: this.files,
       timing: nodeTiming,
       directory: getLogDirectory(site),
       site,
+      rows: this.#directory.rows,
+      tables: service.tables,
     };
   }
 
@@ -117,14 +122,12 @@ export class NodeDirectory {
   }
 
   /** Recovers the site from its data on the disk. */
-  recover(): RecoveredSite {
-    const { site, memory } = this.#deployment;
-    if (memory !== undefined) checkNeededMemory(this.files, site, memory);
-    return recoverSite(this.files, this.location.directory, site);
+  recover(): Promise<RecoveredSite> {
+    return this.#openings.run(() => recoverClosed(this.#directory, this.#deployment));
   }
 
-  openSites(): DeploymentStorage {
-    return openSites(this.#directory, this.#deployment);
+  openSites(): Promise<DeploymentStorage> {
+    return this.#openings.run(() => openSites(this.#directory, this.#deployment));
   }
 
   /** Uses the data that a state transfer has installed. */
@@ -133,6 +136,6 @@ export class NodeDirectory {
   }
 
   close(): Promise<void> {
-    return this.#directory.close();
+    return this.#openings.run(() => this.#directory.close());
   }
 }

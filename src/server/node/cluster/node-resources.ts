@@ -31,16 +31,18 @@ import { checkIsSite, type ResolvedNodeOptions } from './cluster-options.ts';
 function describeDeployment(
   service: Service,
   file: ClusterFile,
-  { site, memoryBytes }: Pick<ResolvedNodeOptions, 'site' | 'memoryBytes'>,
+  options: Pick<ResolvedNodeOptions, 'site' | 'memoryBytes' | 'cacheBytes'>,
   onAlarm: OnAlarm,
+  onProgress: (message: string) => void,
 ): NodeDirectoryOptions['deployment'] {
   return {
-    memory: shareMemory(memoryBytes),
+    onProgress,
+    memory: shareMemory(options),
     service,
     sites: [...file.sites.keys()],
     redLeader: getFirstLeader(file),
     partitions: file.partitions,
-    site,
+    site: options.site,
     hasOwnKey: true,
     onAlarm,
   };
@@ -53,21 +55,21 @@ function describeDeployment(
  */
 export async function prepareRebuild(
   service: Service,
-  { cluster, site, dataDir, memoryBytes, onAlarm = emitWarning }: ResolvedNodeOptions,
+  options: ResolvedNodeOptions,
   onProgress: (message: string) => void,
 ): Promise<void> {
+  const { cluster, site, dataDir, onAlarm = emitWarning } = options;
   if (!existsSync(join(dataDir, NODE_FILE))) return;
   const file = readClusterFile(cluster);
   checkIsSite(site, file);
   const keys = readKeyFile(file.keyFile);
-  const directory = openDirectory(
-    dataDir,
-    describeDeployment(service, file, { site, memoryBytes }, onAlarm),
-  );
+  const stored = describeDeployment(service, file, options, onAlarm, onProgress);
+  const directory = openDirectory(dataDir, stored);
   try {
     await recheckMarkedDirectory(directory, {
       dataDir,
       site,
+      stored,
       deployment: keys.deployment,
       peers: [...file.sites.keys()].filter((name) => name !== site),
       request: (to) => {
@@ -131,7 +133,7 @@ export class NodeResources {
     this.directory = new NodeDirectory({
       dataDir: options.dataDir,
       deploymentName: this.keys.deployment,
-      deployment: describeDeployment(service, this.file, options, onAlarm),
+      deployment: describeDeployment(service, this.file, options, onAlarm, onProgress),
       rebuilds: options.rebuild,
       room,
     });

@@ -10,10 +10,13 @@ export class OneAtATime {
   }
 
   /** Runs a task after the earlier ones, even if they failed. */
-  async run(task: () => Promise<void>): Promise<void> {
+  async run<T>(task: () => Promise<T>): Promise<T> {
     this.#count += 1;
     const running = this.#last.then(task).finally(() => (this.#count -= 1));
-    this.#last = running.catch(() => {});
-    await running;
+    this.#last = running.then(
+      () => {},
+      () => {},
+    );
+    return running;
   }
 }

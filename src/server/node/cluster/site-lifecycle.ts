@@ -12,6 +12,7 @@ import type { RunningSite } from '../running-site.ts';
 /** Which resources of the site are open. */
 type SitePhase =
   | { readonly name: 'stopped' }
+  | { readonly name: 'opening'; readonly opening: Promise<DeploymentStorage> }
   /** The storage is open, and the site is created from it. */
   | { readonly name: 'loading'; readonly storage: DeploymentStorage }
   | {
@@ -26,7 +27,7 @@ export interface SiteLifecycleContext {
   readonly room: DiskRoom;
   /** Aborted once the node is closed: no site starts after that. */
   readonly signal: AbortSignal;
-  openStorage(): DeploymentStorage;
+  openStorage(): Promise<DeploymentStorage>;
   /**
    * Creates the site from its storage.
    *
@@ -63,6 +64,11 @@ export class SiteLifecycle {
 
   get isRestarting(): boolean {
     return this.#restarts.isBusy;
+  }
+
+  /** Resolves once no storage is being opened. The site runs then, unless that failed. */
+  async waitForOpening(): Promise<void> {
+    while (this.#phase.name === 'opening') await this.#phase.opening.catch(() => {});
   }
 
   /** Starts the site, once there is room on the disk for that. */
@@ -114,12 +120,19 @@ export class SiteLifecycle {
       phase.site.driver.close();
     }
     this.#phase = STOPPED;
-    if (phase.name !== 'stopped') await phase.storage.close();
+    if (phase.name === 'stopped') return;
+    const storage = phase.name === 'opening' ? await phase.opening.catch(() => {}) : phase.storage;
+    await storage?.close();
   }
 
   async #start(): Promise<void> {
     this.#context.signal.throwIfAborted();
-    const storage = this.#context.openStorage();
+    const opening = this.#context.openStorage();
+    const phase = { name: 'opening', opening } as const;
+    this.#phase = phase;
+    const storage = await opening;
+    // Another call has stopped the site meanwhile, and closes the storage.
+    if (this.#phase !== phase) return;
     this.#phase = { name: 'loading', storage };
 
     const [siteStorage] = storage.sites as readonly [DurableStorage];

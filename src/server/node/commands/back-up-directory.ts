@@ -8,34 +8,20 @@ import fs from 'node:fs';
 import { setImmediate as pause } from 'node:timers/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
-import type { LogPositions } from '../../log/log-positions.ts';
 import { getSiteMemoryBytes } from '../memory/memory-size.ts';
 import { checkFormat, type Manifest } from '../storage/directory/manifest.ts';
 import { NODE_FILE, parseIdentity } from '../storage/directory/node-identity.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
 import { DIRECTORY_MODE, FILE_MODE, NodeFiles, syncDirectory } from '../storage/disk/node-files.ts';
-import { getLogDirectory } from '../storage/format/file-names.ts';
-import { recoverSite } from '../storage/recovery.ts';
-import { ROOT, type PinnedFiles } from './pinned-files.ts';
+import { checkBackup, listSiteFiles, type BackupCheck, type SavedSite } from './check-backup.ts';
+import type { PinnedFiles } from './pinned-files.ts';
+import { ROOT } from './pinned-folders.ts';
 import {
   checkMemory,
-  describeFoundSite,
-  type FoundSite,
   type OpenedDirectory,
   getStoredSites,
   openToRead,
-  rejectUnusable,
 } from './stored-directory.ts';
-
-export interface SavedSite {
-  readonly name: string;
-  readonly files: number;
-  readonly bytes: number;
-  /** The entries of its logs with which the site starts. */
-  readonly lengths: LogPositions;
-  /** Damaged or missing files without a loss of data. */
-  readonly damages: readonly string[];
-}
 
 export interface Backup {
   readonly dataDir: string;
@@ -47,8 +33,7 @@ export interface Backup {
   readonly sites: readonly SavedSite[];
 }
 
-export interface BackupOptions {
-  readonly dataDir: string;
+export interface BackupOptions extends BackupCheck {
   /** The directory to make. Its parent must exist. */
   readonly target: string;
   /** Stops the backup, and removes what it has made. */
@@ -73,18 +58,17 @@ export async function backUpDataDirectory(
 ): Promise<Backup> {
   const { dataDir, target } = options;
   checkTarget(dataDir, target);
-  const source = { dataDir, ...openToRead(dataDir) };
-  const at = new Date().toISOString();
-  const { files, manifest } = source;
+  const source = await openToRead(dataDir);
+  const { files, manifest, at } = source;
   try {
     checkFormat(manifest, dataDir);
     rejectWaitingNode(files, manifest);
-    for (const name of getStoredSites(manifest)) checkMemory(files, name, memoryBytes);
+    for (const name of getStoredSites(manifest)) checkMemory(source, name, memoryBytes);
     const sites = await withDraft(target, (draft) => saveFiles(source, draft, options));
     const bytes = sum(listFiles(source).map((path) => files.getWrittenBytes(path)));
     return { dataDir, target, service: manifest.service.name, at, bytes, sites };
   } finally {
-    files.close();
+    await source.close();
   }
 }
 
@@ -152,27 +136,19 @@ function createTargetError(message: string, cause?: Error): CorrectableError {
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'target', cause });
 }
 
-function listFiles({ files, manifest }: Source): readonly string[] {
-  const folders = getStoredSites(manifest).map(getLogDirectory);
-  const ofSites = folders.flatMap((folder) =>
-    files.list(folder).map((name) => `${folder}/${name}`),
-  );
+function listFiles({ files, manifest }: OpenedDirectory): readonly string[] {
+  const ofSites = getStoredSites(manifest).flatMap((site) => listSiteFiles(files, site));
   return [...files.list(ROOT), ...ofSites];
-}
-
-/** The data directory, with its files as they were at one moment. */
-interface Source extends OpenedDirectory {
-  readonly dataDir: string;
 }
 
 /** Copies all files, and recovers the sites from the copy. */
 async function saveFiles(
-  source: Source,
+  source: OpenedDirectory,
   draft: string,
   options: BackupOptions,
 ): Promise<readonly SavedSite[]> {
   await copyFiles(source.files, listFiles(source), draft, options);
-  const sites = readSites(draft, source);
+  const sites = await checkBackup(draft, options);
   // Signals of the process arrive between turns.
   await pause();
   options.signal?.throwIfAborted();
@@ -235,34 +211,6 @@ async function checkPart(
     throw createTargetError(
       `The backup was not made: the copy of ${path} has other bytes than the file, from byte ${position} on. Nothing is left of it. Check the disk.`,
     );
-}
-
-/** Recovers the copy as a start does. @throws CorrectableError `UNAVAILABLE` if it is refused */
-function readSites(draft: string, source: Source): readonly SavedSite[] {
-  const copy = new NodeFiles(draft);
-  const { dataDir, manifest } = source;
-  try {
-    const read = getStoredSites(manifest).map((name) => readSite(copy, name, source));
-    const found = read.map((site) => site.found);
-    rejectUnusable(copy, dataDir, manifest, found);
-    return read.map(({ saved }) => saved);
-  } catch (error) {
-    if (!(error instanceof CorrectableError)) throw error;
-    const message = `No backup was made, because no server could start on it. ${error.message}`;
-    throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
-  }
-}
-
-function readSite(
-  copy: NodeFiles,
-  name: string,
-  { files, manifest }: Source,
-): { readonly saved: SavedSite; readonly found: FoundSite } {
-  const folder = getLogDirectory(name);
-  const { lengths, damages, stored } = recoverSite(copy, folder, name);
-  const sizes = files.list(folder).map((file) => files.getWrittenBytes(`${folder}/${file}`));
-  const saved = { name, files: sizes.length, bytes: sum(sizes), lengths, damages };
-  return { saved, found: describeFoundSite(stored, manifest) };
 }
 
 function sum(counts: readonly number[]): number {

@@ -10,37 +10,34 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { KEY_FILE } from '../storage/directory/data-directory.ts';
 import type { ReadableFiles } from '../storage/disk/files.ts';
 import { NodeFiles } from '../storage/disk/node-files.ts';
 import { formatSegmentName, parseFileNumbers } from '../storage/format/file-names.ts';
-import { locateSite } from '../transfer/install-site.ts';
 import { LogEnd } from './log-end.ts';
-
-interface PinnedFile {
-  readonly descriptor: number;
-  readonly inode: number;
-  size: number;
-  /** The number of bytes that count. Those behind them are shown as zeros. */
-  written: number;
-}
+import {
+  openFile,
+  readFrom,
+  readInto,
+  updateSize,
+  watchEnd,
+  watchSize,
+  type GrowingFile,
+  type PinnedFile,
+} from './pinned-file.ts';
+import { CURRENT_FILE, isTable, listFolders, ROOT, type FolderKind } from './pinned-folders.ts';
 
 interface PinnedFolder {
+  readonly kind: FolderKind;
   /** Its path on the disk. */
   readonly path: string;
-  readonly files: ReadonlyMap<string, PinnedFile>;
-}
-
-/** A file that may grow. */
-interface GrowingFile {
-  /** Returns whether it has grown since the last call. */
-  hasGrown(): boolean;
+  readonly files: Map<string, PinnedFile>;
 }
 
 /** The maximum number of attempts to open all files while some come and go. */
 const MAX_ATTEMPTS = 100;
-/** The folder of the small files. */
-export const ROOT = '.';
+/** Where Linux has a link to each open file. */
+const DESCRIPTORS = '/proc/self/fd';
+const HAS_DESCRIPTOR_LINKS = process.platform === 'linux' && fs.existsSync(DESCRIPTORS);
 
 export class PinnedFiles implements ReadableFiles {
   readonly #root: string;
@@ -50,13 +47,22 @@ export class PinnedFiles implements ReadableFiles {
   readonly #ends = new Map<string, LogEnd>();
 
   /**
-   * @param folders those of the sites. The small files of the root are pinned too
-   * @throws CorrectableError `UNAVAILABLE` if files come and go too quickly
+   * @param sites the folders of the sites. The stores of their rows and the small files of the root
+   * are pinned too
+   * @throws CorrectableError `UNAVAILABLE` if files come and go too quickly, or are too many
    */
-  constructor(root: string, folders: readonly string[]) {
+  constructor(root: string, sites: readonly string[]) {
     this.#root = root;
     this.#files = new NodeFiles(root);
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) if (this.#tryPin(folders)) return;
+    const folders = listFolders(sites);
+    try {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1)
+        if (this.#tryPin(folders)) return;
+    } catch (error) {
+      this.close();
+      throw describeFailure(error as Error, root);
+    }
+    this.close();
     const message = `The files in ${root} come and go as fast as they are opened. Nothing was changed. Run this again.`;
     throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir' });
   }
@@ -83,9 +89,16 @@ export class PinnedFiles implements ReadableFiles {
     return this.#find(path).written;
   }
 
+  /**
+   * Returns a path by which the file can be opened once more, as long as it is pinned, also if it
+   * has no name any more; `undefined` if the system has no such paths.
+   */
+  getLinkTarget(path: string): string | undefined {
+    return HAS_DESCRIPTOR_LINKS ? `${DESCRIPTORS}/${this.#find(path).descriptor}` : undefined;
+  }
+
   close(): void {
-    for (const { files } of this.#folders.values())
-      for (const { descriptor } of files.values()) fs.closeSync(descriptor);
+    for (const { files } of this.#folders.values()) closeFiles(files.values());
     this.#folders.clear();
   }
 
@@ -97,64 +110,86 @@ export class PinnedFiles implements ReadableFiles {
     throw Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: 'ENOENT' });
   }
 
-  #tryPin(folders: readonly string[]): boolean {
-    let isPinned = false;
+  #tryPin(folders: readonly FolderKind[]): boolean {
     try {
-      for (const folder of [ROOT, ...folders]) this.#open(folder);
+      for (const kind of folders) this.#open(kind);
       this.#measure();
-      isPinned = [...this.#folders].every(([folder, pinned]) => this.#isSame(folder, pinned));
+      if (![...this.#folders.values()].every((folder) => this.#isSame(folder))) return false;
+      this.#measureTables();
+      return true;
     } catch (error) {
       const isGone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
       if (!isGone) throw error;
-    } finally {
-      if (!isPinned) this.close();
+      return false;
     }
-    return isPinned;
   }
 
-  #locate(folder: string): string {
-    return folder === ROOT ? ROOT : locateSite(this.#files, folder);
+  #list({ kind, path }: Pick<PinnedFolder, 'kind' | 'path'>): readonly string[] {
+    return this.#files.list(path).filter((name) => kind.has(name));
   }
 
-  #list(path: string): readonly string[] {
-    const names = this.#files.list(path);
-    return path === ROOT ? names.filter(isSmallFile) : names;
-  }
-
-  #open(folder: string): void {
-    const path = this.#locate(folder);
+  /** Opens the files of a folder. An attempt before may have opened some of them. */
+  #open(kind: FolderKind): void {
+    const path = kind.locate(this.#files);
+    const earlier = this.#folders.get(kind.name);
     const files = new Map<string, PinnedFile>();
-    this.#folders.set(folder, { path, files });
-    for (const name of this.#list(path)) {
-      const descriptor = fs.openSync(join(this.#root, path, name), 'r');
-      const { ino, size } = fs.fstatSync(descriptor);
-      files.set(name, { descriptor, inode: ino, size, written: size });
-    }
+    const folder = { kind, path, files };
+    this.#folders.set(kind.name, folder);
+    const names = new Set(this.#list(folder));
+    const isKept = earlier !== undefined && this.#isStillOpen(earlier, path);
+    const gone: PinnedFile[] = [];
+    for (const [name, file] of earlier?.files ?? [])
+      if (isKept && names.has(name)) files.set(name, file);
+      else gone.push(file);
+    closeFiles(gone);
+    for (const name of names)
+      if (!files.has(name)) files.set(name, openFile(join(this.#root, path, name)));
+  }
+
+  /**
+   * Whether the open files of a store are still those of their names. A large store has thousands
+   * of files, so a further attempt opens only those that came meanwhile.
+   */
+  #isStillOpen({ kind, files }: PinnedFolder, path: string): boolean {
+    const current = kind.isStore ? files.get(CURRENT_FILE) : undefined;
+    if (current === undefined) return false;
+    const found = fs.statSync(join(this.#root, path, CURRENT_FILE), { throwIfNoEntry: false });
+    return found?.ino === current.inode;
   }
 
   /** Returns whether the folder has still the files that are open, and no other. */
-  #isSame(folder: string, { path, files }: PinnedFolder): boolean {
-    const names = this.#list(path);
-    if (this.#locate(folder) !== path || names.length !== files.size) return false;
+  #isSame(folder: PinnedFolder): boolean {
+    const { kind, path, files } = folder;
+    const names = this.#list(folder);
+    if (kind.locate(this.#files) !== path || names.length !== files.size) return false;
     return names.every((name) => {
-      const inode = files.get(name)?.inode;
-      return fs.statSync(join(this.#root, path, name)).ino === inode;
+      const file = files.get(name);
+      // A store that has the same `CURRENT` gives no second file the name of a table.
+      if (file !== undefined && kind.isStore && isTable(name)) return true;
+      return fs.statSync(join(this.#root, path, name)).ino === file?.inode;
     });
   }
 
   /** Finds the ends of all files at one moment. */
   #measure(): void {
-    const growing = [...this.#folders].flatMap(([folder, { files }]) => {
+    const growing = [...this.#folders.values()].flatMap(({ kind, files }) => {
       const names = [...files.keys()];
+      if (kind.isStore) return names.filter((name) => !isTable(name)).map(watch(files));
       const logs = new Set(parseFileNumbers(names, 'log').map(formatSegmentName));
       const others = names.filter((name) => !logs.has(name));
-      return [
-        ...others.map((name) => watchSize(files.get(name) as PinnedFile)),
-        ...this.#watchLogs(folder, files),
-      ];
+      return [...others.map(watch(files)), ...this.#watchLogs(kind.name, files)];
     });
     // Each round asks all of them, also after one has grown.
     while (growing.filter((file) => file.hasGrown()).length > 0);
+  }
+
+  /**
+   * Finds the ends of the tables. Those that the manifest names were complete before. The others do
+   * not count, wherever they end.
+   */
+  #measureTables(): void {
+    for (const { kind, files } of this.#folders.values())
+      for (const [name, file] of files) if (kind.isStore && isTable(name)) updateSize(file);
   }
 
   /**
@@ -177,47 +212,17 @@ export class PinnedFiles implements ReadableFiles {
   }
 }
 
-/** Whether it describes the deployment, or is what a site has saved for its operator. */
-function isSmallFile(name: string): boolean {
-  return name === KEY_FILE || name.endsWith('.json');
+/** Returns a function that watches the file of a name, which gets longer when it is written to. */
+function watch(files: ReadonlyMap<string, PinnedFile>): (name: string) => GrowingFile {
+  return (name) => watchSize(files.get(name) as PinnedFile);
 }
 
-/** Watches a file that gets longer when it is written to. */
-function watchSize(file: PinnedFile): GrowingFile {
-  return {
-    hasGrown: () => {
-      const { size } = fs.fstatSync(file.descriptor);
-      const hasGrown = size > file.size;
-      file.size = size;
-      file.written = size;
-      return hasGrown;
-    },
-  };
+function closeFiles(files: Iterable<PinnedFile>): void {
+  for (const { descriptor } of files) fs.closeSync(descriptor);
 }
 
-/** Watches a log file, which has its full size before it is written to. */
-function watchEnd(file: PinnedFile, end: LogEnd): GrowingFile {
-  file.written = end.position;
-  return {
-    hasGrown: () => {
-      const hasGrown = end.advance();
-      file.written = end.position;
-      return hasGrown;
-    },
-  };
-}
-
-function readFrom({ descriptor, size }: PinnedFile) {
-  return (position: number, length: number): Uint8Array => {
-    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - position)));
-    return bytes.subarray(0, readInto(descriptor, bytes, position));
-  };
-}
-
-/** Fills the bytes, up to the end of the file. Returns how many there were. */
-function readInto(descriptor: number, bytes: Uint8Array, position: number): number {
-  let count = 0;
-  for (let read = -1; read !== 0 && count < bytes.length; count += read)
-    read = fs.readSync(descriptor, bytes, count, bytes.length - count, position + count);
-  return count;
+function describeFailure(error: Error, root: string): Error {
+  if (!('code' in error) || error.code !== 'EMFILE') return error;
+  const message = `The files in ${root} are too many to be opened at one time. Nothing was changed. Raise the limit of open files (ulimit -n), and run this again.`;
+  return new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
 }

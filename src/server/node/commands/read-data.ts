@@ -1,23 +1,18 @@
 /**
- * Reads the rows of a site from its data directory, as a start would find them: the last checkpoint
- * and the logs behind it. It changes nothing and takes no lock, so it works beside a running
- * server.
+ * Reads the rows of a site from its data directory, as a start would find them: those of the last
+ * checkpoint, and what the logs behind it change. It changes nothing and takes no lock, so it works
+ * beside a running server.
  */
 import type { Origin } from '../../service/records/origin.ts';
 import type { Service } from '../../service/service.ts';
 import { measureRedLogs, type RedLengths } from '../embedded/stored-red-logs.ts';
 import { getSiteMemoryBytes } from '../memory/memory-size.ts';
 import { createRunningSite } from '../running-site.ts';
-import {
-  checkFormat,
-  checkManifest,
-  createManifest,
-  type Manifest,
-} from '../storage/directory/manifest.ts';
-import type { ReadableFiles } from '../storage/disk/files.ts';
+import { checkFormat } from '../storage/directory/manifest.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
-import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
+import type { RecoveredSite } from '../storage/recovery.ts';
 import { VolatileStorage } from '../storage/volatile-storage.ts';
+import { getRowsFolder } from './pinned-folders.ts';
 import { planStoredSite } from './read-plan.ts';
 import {
   checkMemory,
@@ -25,8 +20,10 @@ import {
   getStoredSites,
   openToRead,
   readManifest,
+  recoverStored,
   rejectUnusable,
   type FoundSite,
+  type OpenedDirectory,
 } from './stored-directory.ts';
 import { StoredRows } from './stored-rows.ts';
 
@@ -38,13 +35,15 @@ export interface DataSummary {
   readonly sites: readonly string[];
 }
 
-export interface StoredSite {
+export interface ReadSite {
+  /** Can be read until the site is closed. */
   readonly rows: StoredRows;
   /**
    * The number of records at the ends of the red logs whose changes are not in the rows. The files
    * do not prove that these records are confirmed.
    */
   readonly unprovenRecords: number;
+  close(): Promise<void>;
 }
 
 export interface SiteToRead {
@@ -71,31 +70,25 @@ export function describeDataDirectory(dataDir: string): DataSummary {
  *
  * @param memoryBytes the memory that the rows may take
  * @throws CorrectableError `INVALID_ARGUMENT` if the data does not fit the service, `UNAVAILABLE`
- * if a start would refuse the directory, or if its rows do not fit into the memory
+ * if a start would refuse the directory, or if what it has beside rows does not fit into the memory
  */
-export function readStoredSite(
+export async function readStoredSite(
   input: SiteToRead,
   memoryBytes: number = getSiteMemoryBytes(),
-): StoredSite {
-  const { files, manifest } = openToRead(input.dataDir);
+): Promise<ReadSite> {
+  const opened = await openToRead(input.dataDir, input);
   try {
-    checkService(manifest, input);
-    const recovered = recoverAll(files, { ...input, memoryBytes }, manifest);
-    rejectUnusable(files, input.dataDir, manifest, recovered.found);
-    return loadSite(files, input, manifest, recovered);
-  } finally {
-    files.close();
+    const recovered = recoverAll(opened, { ...input, memoryBytes });
+    rejectUnusable(opened, input.dataDir, recovered.found);
+    return { ...loadSite(opened, input, recovered), close: () => opened.close() };
+  } catch (error) {
+    await opened.close();
+    throw error;
   }
 }
 
 interface BoundedRead extends SiteToRead {
   readonly memoryBytes: number;
-}
-
-/** @throws CorrectableError `INVALID_ARGUMENT` naming what the service lacks */
-function checkService(manifest: Manifest, { dataDir, service }: SiteToRead): void {
-  const { sites, redLeader, partitions, site } = manifest;
-  checkManifest(manifest, createManifest({ service, sites, redLeader, partitions, site }), dataDir);
 }
 
 /** The site that is read, and what has to be known of all sites of the directory. */
@@ -105,17 +98,14 @@ interface RecoveredSites {
   readonly own: RecoveredSite;
 }
 
-/** Reads the other sites first, and keeps none of their rows. */
-function recoverAll(
-  files: ReadableFiles,
-  { site, memoryBytes }: BoundedRead,
-  manifest: Manifest,
-): RecoveredSites {
+/** Reads the other sites first, and keeps nothing of their logs. */
+function recoverAll(opened: OpenedDirectory, { site, memoryBytes }: BoundedRead): RecoveredSites {
+  const { manifest } = opened;
   const names = getStoredSites(manifest);
-  for (const name of names) checkMemory(files, name, memoryBytes);
+  for (const name of names) checkMemory(opened, name, memoryBytes);
   const noted = new Map<string, { readonly site: FoundSite; readonly red: RedLengths }>();
   const recover = (name: string): RecoveredSite => {
-    const recovered = recoverSite(files, getLogDirectory(name), name);
+    const recovered = recoverStored(opened, name);
     const { stored } = recovered;
     noted.set(name, { site: describeFoundSite(stored, manifest), red: measureRedLogs(stored) });
     return recovered;
@@ -127,15 +117,14 @@ function recoverAll(
 }
 
 /**
- * Loads the site as a start does, by the same code. It is never started, so it sends and writes
- * nothing.
+ * Loads the site as a start does, by the same code. So it reads only the rows that the logs change,
+ * and each other one when it is shown. It is never started, so it sends and writes nothing.
  */
 function loadSite(
-  files: ReadableFiles,
+  { files, manifest }: OpenedDirectory,
   { site, service }: SiteToRead,
-  manifest: Manifest,
   { own: { stored, nextSegment }, redLengths }: RecoveredSites,
-): StoredSite {
+): Omit<ReadSite, 'close'> {
   const { plan, policy } = planStoredSite(service, manifest, { files, stored, redLengths });
   const origin = plan.origins.find(site) as Origin;
   const { driver } = createRunningSite(plan, origin, policy, {
@@ -146,7 +135,7 @@ function loadSite(
   const delivered = red.lanes.all.map(({ order }) => order.deliveredCount);
   const lengths = measureRedLogs(stored);
   return {
-    rows: new StoredRows(service.tables, state.store),
+    rows: new StoredRows(getRowsFolder(getLogDirectory(site)), service.tables, state.store),
     unprovenRecords: lengths.reduce(
       (sum, length, partition) => sum + Math.max(0, length - (delivered[partition] ?? 0)),
       0,

@@ -22,6 +22,9 @@ import { unusableDirectoryError } from '../storage/directory/missing-history.ts'
 import { NODE_FILE, parseIdentity } from '../storage/directory/node-identity.ts';
 import type { ReadableFiles } from '../storage/disk/files.ts';
 
+/** Rows are read in their order, and few of them twice. */
+const CACHE_BYTES = 16 * 2 ** 20;
+
 export interface ReadPlan {
   readonly plan: SitePlan;
   readonly policy: NodePolicy;
@@ -115,7 +118,11 @@ function createReadPlan(
 ): Omit<SitePlan, 'redLeader' | 'committedRedEntries' | 'redLogs'> {
   const options = readEmbeddedOptions(service, { sites: ['any'], checkInvariants: false });
   return {
-    ...createSitePlan(service, options, { maxBytes: Infinity, siteCount: 1 }),
+    ...createSitePlan(service, options, {
+      maxBytes: Infinity,
+      cacheBytes: CACHE_BYTES,
+      siteCount: 1,
+    }),
     origins,
     partitions,
     clusterKey: randomBytes(MIN_KEY_BYTES),

@@ -7,12 +7,15 @@ import { join } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
 import { getSavedSite, type RecoveredState } from '../../log/recovered-state.ts';
 import { Origins, type SavedOrigin } from '../../service/records/origin.ts';
+import type { Service } from '../../service/service.ts';
 import { formatMegabytes, suggestMemory } from '../memory/memory-size.ts';
-import { measureNeededMemory, START_SHARE } from '../memory/needed-memory.ts';
+import { measureNeededMemory, START_SHARE, type StoredSite } from '../memory/needed-memory.ts';
 import { readKey, rejectMissingSites } from '../storage/directory/data-directory.ts';
 import {
   MANIFEST_FILE,
   checkFormat,
+  checkManifest,
+  createManifest,
   parseManifest,
   type Manifest,
 } from '../storage/directory/manifest.ts';
@@ -29,6 +32,8 @@ import {
 } from '../storage/directory/node-identity.ts';
 import type { ReadableFiles } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
+import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
+import { openStoredRows, type OpenedRows } from './open-stored-rows.ts';
 import { PinnedFiles } from './pinned-files.ts';
 
 /** Returns the sites of which the directory has data. */
@@ -55,18 +60,65 @@ export function describeFoundSite(stored: RecoveredState, { sites }: Manifest): 
 export interface OpenedDirectory {
   readonly files: PinnedFiles;
   readonly manifest: Manifest;
+  /** When the files were as they are read, as an ISO string. */
+  readonly at: string;
+  /** By site: what its store of rows has. Reads throw if the store is damaged. */
+  readonly rows: ReadonlyMap<string, OpenedRows>;
+  close(): Promise<void>;
 }
 
 /**
  * Opens the files of a data directory as they are at one moment.
  *
+ * @param shown the site whose rows are read, and the service. Only checkpoint files of the version
+ * before need it.
  * @throws CorrectableError `INVALID_ARGUMENT` if there is no data directory at the path,
- * `UNAVAILABLE` if its manifest is damaged, or if files come and go too quickly
+ * `UNAVAILABLE` if its manifest is damaged, if files come and go too quickly, or if there is no
+ * temporary folder for the stores of rows
  */
-export function openToRead(dataDir: string): OpenedDirectory {
+export async function openToRead(
+  dataDir: string,
+  shown?: { readonly site: string; readonly service: Service },
+): Promise<OpenedDirectory> {
   const folders = getStoredSites(readManifest(dataDir)).map(getLogDirectory);
   const files = new PinnedFiles(dataDir, folders);
-  return { files, manifest: parseManifest(files.read(MANIFEST_FILE)) };
+  const at = new Date().toISOString();
+  const rows = new Map<string, OpenedRows>();
+  const close = async (): Promise<void> => {
+    await Promise.all([...rows.values()].map((opened) => opened.close()));
+    files.close();
+  };
+  try {
+    const manifest = parseManifest(files.read(MANIFEST_FILE));
+    if (shown !== undefined) checkService(manifest, shown.service, dataDir);
+    for (const site of getStoredSites(manifest)) {
+      const tables = site === shown?.site ? shown.service.tables : undefined;
+      rows.set(site, await openStoredRows(files, site, tables));
+    }
+    return { files, manifest, at, rows, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Returns what a start reads of a site of the directory. */
+export function getStoredSite({ files, rows }: OpenedDirectory, site: string): StoredSite {
+  const { reader } = rows.get(site) as OpenedRows;
+  return { files, directory: getLogDirectory(site), rows: reader };
+}
+
+/**
+ * Recovers a site of the directory, as a start does. Its rows can be read until the directory is
+ * closed.
+ *
+ * @throws CorrectableError `UNAVAILABLE` if a start would refuse the site
+ */
+export function recoverStored(opened: OpenedDirectory, site: string): RecoveredSite {
+  const { files, rows, directory } = getStoredSite(opened, site);
+  const recovered = recoverSite(files, rows, directory, site);
+  const damages = opened.rows.get(site)?.damages ?? [];
+  return { ...recovered, damages: [...damages, ...recovered.damages] };
 }
 
 /** @throws CorrectableError as `openToRead` */
@@ -79,9 +131,15 @@ export function readManifest(dataDir: string): Manifest {
   return parseManifest(fs.readFileSync(path));
 }
 
+/** @throws CorrectableError `INVALID_ARGUMENT` naming what the service lacks */
+export function checkService(manifest: Manifest, service: Service, dataDir: string): void {
+  const { sites, redLeader, partitions, site } = manifest;
+  checkManifest(manifest, createManifest({ service, sites, redLeader, partitions, site }), dataDir);
+}
+
 /** Throws `UNAVAILABLE` if a site needs more memory to be recovered than this process may use. */
-export function checkMemory(files: ReadableFiles, site: string, limit: number): void {
-  const needed = measureNeededMemory(files, site);
+export function checkMemory(opened: OpenedDirectory, site: string, limit: number): void {
+  const needed = measureNeededMemory(getStoredSite(opened, site));
   if (needed <= START_SHARE * limit) return;
   const sizes = `needs about ${formatMegabytes(needed)} of memory, and this process may use ${formatMegabytes(limit)}`;
   const { heap } = suggestMemory(needed);
@@ -96,12 +154,12 @@ export function checkMemory(files: ReadableFiles, site: string, limit: number): 
  * Throws if a start would refuse the directory because its parts do not fit together, or because
  * its format is another one.
  *
+ * @param dataDir the name of the directory in errors
  * @param found by site; `undefined` if one of them would not start alone
  */
 export function rejectUnusable(
-  files: ReadableFiles,
+  { files, manifest }: OpenedDirectory,
   dataDir: string,
-  manifest: Manifest,
   found: readonly FoundSite[] | undefined,
 ): void {
   const names = getStoredSites(manifest);

@@ -6,6 +6,7 @@ import { createTablesReader, NO_READ_LISTENER } from '../../service/generator/ta
 import type { StateReader } from '../../service/state/store.ts';
 import type { TablesReader } from '../../service/readers.ts';
 import type { Tables } from '../../service/tables.ts';
+import { unreadableError } from '../storage/recovery.ts';
 
 export interface StoredRow {
   readonly key: string;
@@ -29,32 +30,55 @@ function keep(value: unknown): unknown {
   return value;
 }
 
+/** @throws CorrectableError `UNAVAILABLE` from each read that finds damage */
 export class StoredRows {
+  readonly #source: string;
   readonly #tables: Tables;
   readonly #state: StateReader;
   readonly #readers: TablesReader<Tables>;
 
-  constructor(tables: Tables, state: StateReader) {
+  /** @param source names the store of rows in errors */
+  constructor(source: string, tables: Tables, state: StateReader) {
+    this.#source = source;
     this.#tables = tables;
     this.#state = state;
     this.#readers = createTablesReader(tables, state, NO_READ_LISTENER);
   }
 
   count(table: string): number {
-    let rows = 0;
-    for (const _ of this.#state.scan({ table }, false)) rows += 1;
-    return rows;
+    return this.#try(() => {
+      let rows = 0;
+      for (const _ of this.#state.scan({ table }, false)) rows += 1;
+      return rows;
+    });
   }
 
   /** Returns `undefined` if there is no such row. */
   get(table: string, key: string): StoredRow | undefined {
-    return this.#state.has(table, key) ? this.#read(table, key) : undefined;
+    return this.#try(() => (this.#state.has(table, key) ? this.#read(table, key) : undefined));
   }
 
   /** Returns the rows in the order of their keys, from the first key that is not before `from`. */
   *scan(table: string, from?: string): Generator<StoredRow, void, undefined> {
     const range = from === undefined ? { table } : { table, from };
-    for (const { key } of this.#state.scan(range, false)) yield this.#read(table, key);
+    const entries = this.#try(() => this.#state.scan(range, false)[Symbol.iterator]());
+    for (;;) {
+      const row = this.#try(() => {
+        const { value, done } = entries.next();
+        return done === true ? undefined : this.#read(table, value.key);
+      });
+      if (row === undefined) return;
+      yield row;
+    }
+  }
+
+  /** Runs a read, which may find that the store of rows is damaged. */
+  #try<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw unreadableError(`${this.#source}: ${(error as Error).message}`);
+    }
   }
 
   #read(table: string, key: string): StoredRow {

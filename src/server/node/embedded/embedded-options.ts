@@ -10,6 +10,7 @@ import {
   type OptionsOf,
   type ResolvedOptions,
 } from '../../../correctable/options.ts';
+import { check } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
 import { isBytes } from '../../../values/value-kinds.ts';
 import type { SiteAlarm } from '../alarms/site-alarm.ts';
@@ -74,11 +75,6 @@ export interface EmbeddedOptions<N extends string = string> {
    */
   readonly maxClockSkewMs?: number | undefined;
   /**
-   * The directory for logs and checkpoints, created if it is missing. Each confirmed write is on
-   * the disk. Without it, the state is in memory and is lost when the process ends.
-   */
-  readonly dataDir?: string | undefined;
-  /**
    * Maximum number of log entries that a site keeps for a site that lacks them. If a site is away
    * for longer, the others refuse writes with `OVERLOADED` until it is back. Default: 1 000 000
    */
@@ -89,6 +85,12 @@ export interface EmbeddedOptions<N extends string = string> {
    * `OVERLOADED`, except removals. Default: 75 % of the heap
    */
   readonly memoryBytes?: number | undefined;
+  /**
+   * How many bytes of it the sites may use for rows that are on the disk too, so that they need not
+   * be read again. Without a directory, all rows are in memory and it has no effect. Default: a
+   * quarter of the memory, and at most 256 MiB for each site
+   */
+  readonly cacheBytes?: number | undefined;
   /**
    * Authenticates session tokens. Use the same key at all sites and after a restart. Default: the
    * key in the data directory, or a random one
@@ -110,11 +112,20 @@ export interface EmbeddedOptions<N extends string = string> {
   /**
    * Checks the colors of the service for half a second before the start. If a shadow operation has
    * a wrong color, the start fails with a counterexample. Other findings go to `onAlarm` as
-   * `color-check-failed`. Default: `true` with a `dataDir`, unless `NODE_ENV` is `production`
+   * `color-check-failed`. Default: `true` with a directory (`openEmbedded`, `serve` with a
+   * `dataDir`, `serveCluster`), unless `NODE_ENV` is `production`
    */
   readonly checkColors?: boolean | undefined;
   /** Limits of a generator run, and how runs are checked. */
   readonly generators?: Partial<GeneratorLimits> | undefined;
+}
+
+/** Options of `openEmbedded`. */
+export interface DurableEmbeddedOptions<N extends string = string> extends EmbeddedOptions<N> {
+  /**
+   * The directory for logs and rows, created if it is missing. Each confirmed write is on the disk.
+   */
+  readonly dataDir: string;
 }
 
 export const EMBEDDED_OPTIONS = {
@@ -128,12 +139,16 @@ export const EMBEDDED_OPTIONS = {
     ),
     'none',
   ),
-  dataDir: optional(text),
   clusterKey: optional(
     matches(isKey, `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`),
   ),
   ...SITE_OPTIONS,
 } satisfies OptionsOf<EmbeddedOptions>;
+
+export const DURABLE_OPTIONS = {
+  ...EMBEDDED_OPTIONS,
+  dataDir: required(text),
+} satisfies OptionsOf<DurableEmbeddedOptions>;
 
 type SiteOptionName = keyof typeof SITE_OPTIONS;
 
@@ -144,14 +159,34 @@ export type ResolvedSiteOptions = ResolvedOptions<
 >;
 
 const CALL = "createEmbedded(service, { sites: ['ireland', 'frankfurt'] })";
+const DURABLE_CALL = "openEmbedded(service, { sites: ['ireland', 'frankfurt'], dataDir: 'data' })";
+
+/** The options of a deployment, after the defaults were filled in. */
+export type ResolvedEmbeddedOptions<N extends string> = ResolvedOptions<
+  EmbeddedOptions<N>,
+  typeof EMBEDDED_OPTIONS
+>;
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid option */
 export function readEmbeddedOptions<N extends string>(
   service: unknown,
   options: EmbeddedOptions<N>,
-): ResolvedOptions<EmbeddedOptions<N>, typeof EMBEDDED_OPTIONS> {
+): ResolvedEmbeddedOptions<N> {
   requireService(service, CALL);
+  const hasDirectory = isRecord(options) && options['dataDir'] !== undefined;
+  check(!hasDirectory, 'dataDir', `opens asynchronously: use await ${DURABLE_CALL}`);
   const resolved = readOptions(options, { call: CALL }, EMBEDDED_OPTIONS);
+  checkLatencyPairs(resolved.latency, resolved.sites);
+  return resolved;
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the invalid option */
+export function readDurableOptions<N extends string>(
+  service: unknown,
+  options: DurableEmbeddedOptions<N>,
+): ResolvedEmbeddedOptions<N> & Pick<DurableEmbeddedOptions, 'dataDir'> {
+  requireService(service, DURABLE_CALL);
+  const resolved = readOptions(options, { call: DURABLE_CALL }, DURABLE_OPTIONS);
   checkLatencyPairs(resolved.latency, resolved.sites);
   return resolved;
 }

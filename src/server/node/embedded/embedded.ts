@@ -4,7 +4,13 @@ import type { Binding } from '../../../correctable/binding.ts';
 import { bindMethods } from '../../../correctable/binding.ts';
 import type { RedBlueLevels } from '../../../protocol/redblue-levels.ts';
 import { createInvalidArgumentError } from '../../../correctable/errors.ts';
-import { readEmbeddedOptions, type EmbeddedOptions } from './embedded-options.ts';
+import {
+  readDurableOptions,
+  readEmbeddedOptions,
+  type DurableEmbeddedOptions,
+  type EmbeddedOptions,
+  type ResolvedEmbeddedOptions,
+} from './embedded-options.ts';
 import { createEmbeddedPolicy } from '../node-policy.ts';
 import { reportWritesWithoutPartition } from '../alarms/report-partitions.ts';
 import {
@@ -31,7 +37,11 @@ import { guardAlarmHandler, emitWarning, type OnAlarm } from '../alarms/site-ala
 import { checkColorsIfEnabled } from '../startup-color-check.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { shareMemory } from '../memory/needed-memory.ts';
-import { openStorage, type DeploymentStorage } from '../storage/directory/open-storage.ts';
+import {
+  createVolatileStorage,
+  openStorage,
+  type DeploymentStorage,
+} from '../storage/directory/open-storage.ts';
 import { createRedLogPlans, findCommitted, measureRedLogs } from './stored-red-logs.ts';
 
 /** A running deployment. */
@@ -67,14 +77,11 @@ export interface Embedded<N extends string = string> {
 }
 
 /**
- * Creates and starts all sites of a service in this process. With a `dataDir`, all confirmed writes
- * survive a restart. Without one, the state is lost when the process ends. Arguments and results
- * are copies, so you may change yours.
+ * Creates and starts all sites of a service in this process, in memory: the state is lost when the
+ * process ends. To keep it in a directory, use `openEmbedded`. Arguments and results are copies, so
+ * you may change yours.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or how the data
- * in the directory differs.
- * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, or its data is
- * unreadable or lost at a site.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * const shop = createEmbedded(ticketService, {
  *   sites: ['ireland', 'frankfurt', 'virginia'],
@@ -86,10 +93,39 @@ export interface Embedded<N extends string = string> {
  */
 export function createEmbedded<const N extends string>(
   service: Service,
-  options: EmbeddedOptions<N>,
+  options: EmbeddedOptions<N> & {
+    /** A directory opens asynchronously: use `await openEmbedded(service, options)`. */
+    readonly dataDir?: never;
+  },
 ): Embedded<N> {
-  const { embedded, begin } = openEmbedded(service, options);
+  const { embedded, begin } = createInMemory(service, options);
   begin();
+  return embedded;
+}
+
+/**
+ * Opens a directory, and starts all sites of a service in this process. All confirmed writes are in
+ * the directory, and survive a restart. Arguments and results are copies, so you may change yours.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or how the data
+ * in the directory differs.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, or its data is
+ * unreadable or lost at a site.
+ * @example
+ * const shop = await openEmbedded(ticketService, {
+ *   sites: ['ireland', 'frankfurt', 'virginia'],
+ *   dataDir: 'data',
+ * });
+ * const client = createClient(shop.site('virginia'));
+ * await client.invokeStrong(enqueue('tickets', 'A1'));
+ * await shop.close();
+ */
+export async function openEmbedded<const N extends string>(
+  service: Service,
+  options: DurableEmbeddedOptions<N>,
+): Promise<Embedded<N>> {
+  const { embedded, begin } = await openDurable(service, options);
+  await closeOnError(embedded.close, begin);
   return embedded;
 }
 
@@ -101,21 +137,63 @@ export interface OpenedDeployment<N extends string = string> {
   getFigures(site: N): SiteFigures;
   /**
    * Writes the manifest of the directory and starts all sites. Throws `UNAVAILABLE` if the
-   * directory cannot be written.
+   * directory cannot be written: then the deployment must be closed.
    */
   begin(): void;
 }
 
 /**
- * Opens a deployment for a caller that has more to check before it begins. Throws as
- * `createEmbedded`.
+ * Opens a deployment for a caller that has more to check before it begins: in memory, unless it has
+ * a `dataDir`. Rejects as `createEmbedded` or `openEmbedded`.
+ *
+ * @param onProgress called with what a start that takes long is doing
  */
-export function openEmbedded<const N extends string>(
+export async function openDeployment<const N extends string>(
   service: Service,
-  input: EmbeddedOptions<N>,
+  { dataDir, ...options }: EmbeddedOptions<N> & { readonly dataDir?: string | undefined },
+  onProgress?: (message: string) => void,
+): Promise<OpenedDeployment<N>> {
+  if (dataDir === undefined) return createInMemory(service, options);
+  return openDurable(service, { ...options, dataDir }, onProgress);
+}
+
+function createInMemory<N extends string>(
+  service: Service,
+  options: EmbeddedOptions<N>,
 ): OpenedDeployment<N> {
-  const options = readEmbeddedOptions(service, input);
-  const { sites, latency, dataDir } = options;
+  const prepared = prepareDeployment(service, readEmbeddedOptions(service, options));
+  return buildDeployment(prepared, createVolatileStorage(options));
+}
+
+async function openDurable<N extends string>(
+  service: Service,
+  options: DurableEmbeddedOptions<N>,
+  onProgress?: (message: string) => void,
+): Promise<OpenedDeployment<N>> {
+  const resolved = readDurableOptions(service, options);
+  const prepared = prepareDeployment(service, resolved);
+  const storage = await openStorage(resolved.dataDir, {
+    memory: prepared.memory,
+    service,
+    sites: resolved.sites,
+    redLeader: prepared.origins.getName(prepared.redLeader),
+    partitions: prepared.layouts,
+    hasOwnKey: resolved.clusterKey !== undefined,
+    onAlarm: prepared.onAlarm,
+    ...(onProgress && { onProgress }),
+  });
+  return closeOnError(storage.close, () => buildDeployment(prepared, storage));
+}
+
+/** What is checked and created before the storage is opened: then no lock can stay behind. */
+type PreparedDeployment<N extends string> = ReturnType<typeof prepareDeployment<N>>;
+
+// The return type would repeat all that is created.
+function prepareDeployment<N extends string>(
+  service: Service,
+  options: ResolvedEmbeddedOptions<N> & { readonly dataDir?: string },
+) {
+  const { sites, latency } = options;
   const partitions = createPartitions(service, options.partitions);
   const layouts = resolvePartitions(options.partitions, sites);
   const origins = Origins.create(sites, partitions.names.slice(1));
@@ -123,58 +201,64 @@ export function openEmbedded<const N extends string>(
   const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
   reportServiceRisks(service, options, partitions.count, onAlarm);
   const sitesByOrigin = new Map<Origin, RunningSite>();
-  // Before the storage is opened: if a delay is missing, no lock must stay behind.
   const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
     sitesByOrigin.get(to)?.driver.receive(envelopes),
   );
-  const memory = shareMemory(options.memoryBytes, sites.length);
-  const storage = openStorage(dataDir, {
-    memory,
+  const memory = shareMemory(options, sites.length);
+  return {
     service,
-    sites,
-    redLeader: origins.getName(redLeader),
-    partitions: layouts,
-    hasOwnKey: options.clusterKey !== undefined,
-    onAlarm,
-  });
-  const close = (): Promise<void> => closeAll(links, sitesByOrigin, storage);
-  const redLengths = storage.sites.map((site) => measureRedLogs(site.stored));
-  const plan: SitePlan = {
-    ...createSitePlan(service, options, memory),
+    options,
+    partitions,
+    layouts,
     origins,
     redLeader,
+    onAlarm,
+    sitesByOrigin,
+    links,
+    memory,
+  };
+}
+
+/** Creates the sites from what their storage has. If that throws, the storage is still open. */
+function buildDeployment<N extends string>(
+  prepared: PreparedDeployment<N>,
+  storage: DeploymentStorage,
+): OpenedDeployment<N> {
+  const { service, options, partitions, origins, sitesByOrigin, links } = prepared;
+  const redLengths = storage.sites.map((site) => measureRedLogs(site.stored));
+  const plan: SitePlan = {
+    ...createSitePlan(service, options, prepared.memory),
+    origins,
+    redLeader: prepared.redLeader,
     committedRedEntries: findCommitted(redLengths, 0),
     partitions,
-    redLogs: createRedLogPlans(origins, layouts, redLengths),
+    redLogs: createRedLogPlans(origins, prepared.layouts, redLengths),
     clusterKey: options.clusterKey ?? storage.clusterKey ?? randomBytes(MIN_KEY_BYTES),
     tokenScope: origins.names,
-    onAlarm,
+    onAlarm: prepared.onAlarm,
   };
-  closeOnError(close, () => {
-    for (const [index, site] of origins.sites.entries()) {
-      const outgoing = links.get(site);
-      const policy = createEmbeddedPolicy(index === 0);
-      const running = createRunningSite(plan, site, policy, {
-        storage: storage.sites[index] as SiteStorage,
-        send: (envelope) => outgoing?.get(envelope.to.site)?.send(envelope),
-      });
-      sitesByOrigin.set(site, running);
-    }
-  });
-  const begin = (): void => {
-    closeOnError(close, () => storage.adopt());
-    for (const { driver } of sitesByOrigin.values()) driver.start();
-  };
+  for (const [index, site] of origins.sites.entries()) {
+    const outgoing = links.get(site);
+    const policy = createEmbeddedPolicy(index === 0);
+    const running = createRunningSite(plan, site, policy, {
+      storage: storage.sites[index] as SiteStorage,
+      send: (envelope) => outgoing?.get(envelope.to.site)?.send(envelope),
+    });
+    sitesByOrigin.set(site, running);
+  }
+  const { sites } = options;
   const find = (name: N): RunningSite => {
     const site = sitesByOrigin.get(origins.find(name) as Origin);
     if (site === undefined)
       throw createInvalidArgumentError('site', `'${name}' is not one of ${sites.join(', ')}`);
     return site;
   };
-  const embedded = createHandle(sites, find, close);
   return {
-    embedded,
-    begin,
+    embedded: createHandle(sites, find, () => closeAll(links, sitesByOrigin, storage)),
+    begin: () => {
+      storage.adopt();
+      for (const { driver } of sitesByOrigin.values()) driver.start();
+    },
     getFigures: (site) => new SiteFigures(find(site)),
   };
 }
@@ -192,7 +276,7 @@ async function closeAll(
 /** Raises alarms for colors that are wrong, and for writes that are of no partition. */
 function reportServiceRisks<N extends string>(
   service: Service,
-  options: ReturnType<typeof readEmbeddedOptions<N>>,
+  options: ResolvedEmbeddedOptions<N> & { readonly dataDir?: string },
   partitionCount: number,
   onAlarm: OnAlarm,
 ): void {
@@ -249,12 +333,12 @@ function createHandle<N extends string>(
   };
 }
 
-/** Runs the step, and closes everything if it throws. */
-function closeOnError(close: () => Promise<void>, step: () => void): void {
+/** Runs the step. If it throws, everything is closed before the promise rejects. */
+async function closeOnError<T>(close: () => Promise<void>, step: () => T): Promise<T> {
   try {
-    step();
+    return step();
   } catch (error) {
-    void close();
+    await close();
     throw error;
   }
 }

@@ -2,7 +2,7 @@
  * How much memory the data of a site needs, found without loading it: a start that does not fit
  * has to fail with a number, and not with a full heap after a minute.
  */
-import { CorrectableError } from '../../../correctable/errors.ts';
+import { check, CorrectableError } from '../../../correctable/errors.ts';
 import type { SavedSiteState } from '../../log/recovered-state.ts';
 import type { ReadableFiles } from '../storage/disk/files.ts';
 import {
@@ -10,28 +10,24 @@ import {
   SEGMENT_BYTES,
   type DurableStorageOptions,
 } from '../storage/durable-storage.ts';
-import { formatFileName, getLogDirectory, parseFileNumbers } from '../storage/format/file-names.ts';
+import { formatFileName, parseFileNumbers, ROWS_FOLDER } from '../storage/format/file-names.ts';
 import { getFrameLength, HEADER_BYTES, toBuffer } from '../storage/format/frames.ts';
-import { decodeValue } from '../storage/format/value-text.ts';
+import { unreadableError } from '../storage/recovery.ts';
+import type { RowReader } from '../storage/rows/row-store.ts';
+import { readCut, readSmallParts } from '../storage/rows/saved-state.ts';
 import { formatMegabytes, getSiteMemoryBytes, suggestMemory } from './memory-size.ts';
 
 // A start that fits must never be refused, so all of these are lower bounds.
 
 /** How many bytes of memory a byte of a log takes while a start reads it. Small ones take more. */
 const LOG_FACTOR = 2;
-/** The same for a row of a checkpoint that does not have the count of its site. */
-const ROW_BYTES = 400;
-const ROW_START = Buffer.from('["rows","');
-/** A file may have each row three times before it is written again. */
-const REWRITE_FACTOR = 3;
 /** Entries that a start reads are gone when it is done, so they may take more than the site. */
 export const START_SHARE = 1.25;
-/** The end of a frame with a commit. Frames with rows alone end with an array. */
-const COMMIT_END = Buffer.from('}}');
-
 /** How much memory each site of a process may use. */
 export interface SiteMemoryLimit {
   readonly maxBytes: number;
+  /** How much of it rows may take that the store of rows has too. */
+  readonly cacheBytes: number;
   /** The number of sites that share the memory of the process. */
   readonly siteCount: number;
 }
@@ -54,12 +50,45 @@ export function limitFiles(
   };
 }
 
-/** Shares the memory of a process among its sites, which have the same rows. */
+/** What a process may take, for all of its sites together. */
+export interface ProcessMemory {
+  /** Default: 75 % of the heap */
+  readonly memoryBytes?: number | undefined;
+  /** Default: a quarter of the memory, and at most 256 MiB for each site */
+  readonly cacheBytes?: number | undefined;
+}
+
+const CACHE_SHARE = 1 / 4;
+const MAX_CACHE_SHARE = 1 / 2;
+/** A larger cache makes the pauses longer in which garbage is collected. */
+const MAX_CACHE_BYTES = 256 * 2 ** 20;
+
+/**
+ * Shares the memory of a process among its sites, which have the same rows.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the cache would leave too little for the rest
+ */
 export function shareMemory(
-  memoryBytes: number = getSiteMemoryBytes(),
+  { memoryBytes = getSiteMemoryBytes(), cacheBytes }: ProcessMemory,
   siteCount = 1,
 ): SiteMemoryLimit {
-  return { maxBytes: Math.floor(memoryBytes / siteCount), siteCount };
+  const maxBytes = Math.floor(memoryBytes / siteCount);
+  const defaultCacheBytes = Math.min(MAX_CACHE_BYTES, CACHE_SHARE * maxBytes);
+  const ownCacheBytes = Math.floor(
+    cacheBytes === undefined ? defaultCacheBytes : cacheBytes / siteCount,
+  );
+  const mostBytes = Math.floor(MAX_CACHE_SHARE * memoryBytes);
+  const problem = `must be at most half of what the sites may use, ${mostBytes} bytes: lower it (--cache), or give more memory (--memory)`;
+  check(ownCacheBytes * siteCount <= mostBytes, 'cacheBytes', problem);
+  return { maxBytes, cacheBytes: ownCacheBytes, siteCount };
+}
+
+/** What a site is read from at its start. */
+export interface StoredSite {
+  readonly files: ReadableFiles;
+  /** The directory of the site, relative to `files`. */
+  readonly directory: string;
+  readonly rows: RowReader;
 }
 
 /**
@@ -67,12 +96,8 @@ export function shareMemory(
  *
  * @throws CorrectableError `UNAVAILABLE` with the memory that it needs.
  */
-export function checkNeededMemory(
-  files: ReadableFiles,
-  site: string,
-  limit: SiteMemoryLimit,
-): void {
-  const needed = measureNeededMemory(files, site);
+export function checkNeededMemory(stored: StoredSite, site: string, limit: SiteMemoryLimit): void {
+  const needed = measureNeededMemory(stored);
   if (needed <= START_SHARE * limit.maxBytes) return;
   const { option, heap } = suggestMemory(needed * limit.siteCount);
   const sizes = `its data needs about ${formatMegabytes(needed)} of memory, and it may use ${formatMegabytes(limit.maxBytes)}`;
@@ -81,63 +106,29 @@ export function checkNeededMemory(
   throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'memoryBytes' });
 }
 
-/** Returns how many bytes of memory a site needs at least until it has read its data. */
-export function measureNeededMemory(files: ReadableFiles, site: string): number {
-  const folder = getLogDirectory(site);
-  return findSavedBytes(files, folder) + LOG_FACTOR * measureLogs(files, folder);
-}
-
-/** Returns the memory that the site had counted at its last checkpoint, or an estimate of it. */
-export function findSavedBytes(files: ReadableFiles, folder: string): number {
-  const names = files.list(folder);
-  for (const ending of ['checkpoint', 'checkpoint-copy'] as const)
-    for (const number of parseFileNumbers(names, ending).toReversed()) {
-      const path = `${folder}/${formatFileName(number, ending)}`;
-      const commit = findLastCommit(files, path);
-      // Without a commit the file was not finished, and an older one counts.
-      if (commit !== undefined) return getSavedBytes(commit) ?? estimateBytes(files, path);
-    }
-  return 0;
-}
-
-/** Returns the frame of the last commit. Whether it is whole is checked when it is loaded. */
-function findLastCommit(files: ReadableFiles, path: string): Buffer | undefined {
-  let found: { readonly position: number; readonly length: number } | undefined;
-  let head = toBuffer(files.readPart(path, 0, HEADER_BYTES));
-  for (let position = 0; head.length === HEADER_BYTES;) {
-    const length = getFrameLength(head);
-    if (length === HEADER_BYTES) break;
-    const end = position + length;
-    // The end of this frame, and the head of the next one.
-    const part = toBuffer(
-      files.readPart(path, end - COMMIT_END.length, COMMIT_END.length + HEADER_BYTES),
-    );
-    if (part.subarray(0, COMMIT_END.length).equals(COMMIT_END)) found = { position, length };
-    head = part.subarray(COMMIT_END.length);
-    position = end;
-  }
-  if (found === undefined) return undefined;
-  return toBuffer(files.readPart(path, found.position + HEADER_BYTES, found.length - HEADER_BYTES));
-}
-
-function getSavedBytes(commit: Buffer): number | undefined {
+/**
+ * Returns how many bytes of memory a site needs at least until it has read its data.
+ *
+ * @throws CorrectableError `UNAVAILABLE` if the last commit is damaged
+ */
+export function measureNeededMemory({ files, directory, rows }: StoredSite): number {
+  let savedBytes: number;
   try {
-    const { smallParts } = decodeValue(commit.toString()) as {
-      readonly smallParts: SavedSiteState;
-    };
-    return smallParts.own.memoryBytes;
-  } catch {
-    // The start reports the damage.
-    return undefined;
+    savedBytes = findSavedBytes(rows);
+  } catch (error) {
+    throw unreadableError(`${directory}/${ROWS_FOLDER}: ${(error as Error).message}`);
   }
+  return savedBytes + LOG_FACTOR * measureLogs(files, directory);
 }
 
-/** Estimates the memory for a file of an older version, or of another site. */
-function estimateBytes(files: ReadableFiles, path: string): number {
-  const bytes = toBuffer(files.read(path));
-  let rows = 0;
-  for (let at = bytes.indexOf(ROW_START); at >= 0; at = bytes.indexOf(ROW_START, at + 1)) rows += 1;
-  return (rows * ROW_BYTES + bytes.length) / REWRITE_FACTOR;
+/**
+ * Returns the memory that the site had counted at its last checkpoint, without rows that can leave
+ * memory.
+ */
+export function findSavedBytes(rows: RowReader): number {
+  if (readCut(rows) === undefined) return 0;
+  const { own } = readSmallParts(rows) as SavedSiteState;
+  return own.memoryBytes ?? 0;
 }
 
 /** Returns the bytes of entries in log files, which are longer than what was written. */

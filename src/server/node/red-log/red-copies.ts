@@ -25,17 +25,17 @@ export class RedCopies {
   }
 
   /** Returns the number of entries of each copy. */
-  countEntries(): readonly number[] {
+  async countEntries(): Promise<readonly number[]> {
     const { directory, partitions } = this.#options;
-    const { lengths } = directory.recover();
+    const { lengths } = await directory.recover();
     return partitions.names.map((_, partition) => lengths[getRedKind(partition)] ?? 0);
   }
 
   /** Returns what names entries of the red log of a partition. */
-  findNamed(partition: number): NamedEntries {
+  async findNamed(partition: number): Promise<NamedEntries> {
     const { directory, partitions } = this.#options;
     const { logs } = Origins.create(directory.founders, partitions.names.slice(1));
-    const { stored } = directory.recover();
+    const { stored } = await directory.recover();
     return findNamedEntries(stored, partition, logs[partition] as Origin);
   }
 
@@ -43,9 +43,9 @@ export class RedCopies {
    * Returns what the copies share with the logs that the site follows now. Writes the other records
    * to a file.
    */
-  findKept(to: FollowedLog): readonly KeptRed[] {
+  async findKept(to: FollowedLog): Promise<readonly KeptRed[]> {
     const { site, directory, onAlarm } = this.#options;
-    const { stored } = directory.recover();
+    const { stored } = await directory.recover();
     saveDroppedRecords(stored, to, { site, files: directory.files, onAlarm });
     return findKept(stored, to);
   }
@@ -56,10 +56,11 @@ export class RedCopies {
    */
   async dropEnds(kept: readonly KeptRed[]): Promise<boolean> {
     const { directory } = this.#options;
-    const { stored, nextSegment, nextCheckpoint } = directory.recover();
+    const { stored, nextSegment, lastCheckpoint } = await directory.recover();
     const state = dropLogEnds(stored, kept);
-    if (state === undefined) return false;
-    await install({ ...directory.location, state, nextSegment, nextCheckpoint });
+    if (state === undefined || lastCheckpoint === undefined) return false;
+    // The rows stay as they are.
+    await install({ ...directory.location, state, nextSegment, commit: lastCheckpoint.file });
     return true;
   }
 }

@@ -30,6 +30,8 @@ export interface RedFollowerContext {
   /** Lets clients move to other sites, and stops the site. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Resolves once a start in flight has opened what the site has, and the site runs. */
+  waitForOpening(): Promise<void>;
   /** Called if the site cannot start. */
   onFailed(error: Error): void;
   /**
@@ -44,13 +46,13 @@ export interface RedFollowerContext {
    * Returns how many entries of each red log a stopped site has on its disk, by the ordinals of the
    * partitions.
    */
-  countEntries(): readonly number[];
+  countEntries(): Promise<readonly number[]>;
   /** Returns the logs in which a running site has no vote yet. */
   findLogsWithoutVote(): readonly number[];
   /**
    * Returns what a stopped site has on its disk that names entries of the red log of a partition.
    */
-  findNamed(partition: number): NamedEntries;
+  findNamed(partition: number): Promise<NamedEntries>;
   /**
    * Receives the state of another site, calls `onCopied` once it is on the disk, and starts. The
    * site's copies of the logs are replaced by the generation `to`, unless they are prefixes of its
@@ -151,7 +153,7 @@ export class RedFollower {
   answer(
     kind: string,
     body: unknown,
-  ): ReadReply | NamedEntries | Promise<RedGeneration> | undefined {
+  ): Promise<ReadReply | NamedEntries | RedGeneration> | undefined {
     if (kind === READ_RED) return this.#read(isRecord(body) && body['isCopyAsked'] === true);
     if (kind === READ_NAMED) return this.#findNamed(body as NamedLog);
     if (kind === SEAL_RED) return this.#seal(parseRedGeneration(body));
@@ -174,18 +176,28 @@ export class RedFollower {
 
   async #begin(): Promise<void> {
     const fromMs = performance.now();
+    let isCurrent = false;
+    let red: RedGeneration | undefined;
+    // The log may be sealed again while the copies are read.
+    while (red !== this.#red) {
+      await this.#waitUntilOpened(fromMs);
+      red = this.#red;
+      isCurrent = await this.#isCurrent();
+    }
+    this.#signal.throwIfAborted();
+    if (!isCurrent) return this.#catchUp('while its log was sealed or its state was on the way');
+    if (this.#copy !== this.#red.generation) this.#follow(this.#red, this.#red.generation);
+    this.#context.releaseRoom();
+    return this.#context.start();
+  }
+
+  async #waitUntilOpened(fromMs: number): Promise<void> {
     while (this.#red.leader === null) {
       this.#signal.throwIfAborted();
       this.#reportSealed(performance.now() - fromMs >= SEALED_ALARM_MS);
       await this.#askEach();
       if (this.#red.leader === null) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
-    this.#signal.throwIfAborted();
-    if (!this.#isCurrent())
-      return this.#catchUp('while its log was sealed or its state was on the way');
-    if (this.#copy !== this.#red.generation) this.#follow(this.#red, this.#red.generation);
-    this.#context.releaseRoom();
-    return this.#context.start();
   }
 
   #reportSealed(isLasting: boolean): void {
@@ -223,19 +235,20 @@ export class RedFollower {
   }
 
   /** Whether each copy on the disk is a prefix of its log. */
-  #isCurrent(): boolean {
+  async #isCurrent(): Promise<boolean> {
     if (this.#copy === this.#red.generation) return true;
     const logs = getLogs(this.#red);
-    return this.#countCopies().every((copy, partition) => isPrefix(copy, logs[partition]?.base));
+    const copies = await this.#countCopies();
+    return copies.every((copy, partition) => isPrefix(copy, logs[partition]?.base));
   }
 
-  #countCopies(): readonly LogCopy[] {
+  async #countCopies(): Promise<readonly LogCopy[]> {
     const found = { copy: this.#copy, begins: this.#begins };
-    return toSiteCopies(found, this.#context.countEntries());
+    return toSiteCopies(found, await this.#context.countEntries());
   }
 
-  #describeCopies(): SiteCopies {
-    const [main, ...others] = this.#countCopies();
+  async #describeCopies(): Promise<SiteCopies> {
+    const [main, ...others] = await this.#countCopies();
     const copies = main as LogCopy;
     return others.length === 0 ? copies : { ...copies, others };
   }
@@ -292,7 +305,7 @@ export class RedFollower {
    * Returns the generation. Entries are counted and disk space is checked only for operators,
    * because both take long.
    */
-  #read(isCopyAsked: boolean): ReadReply {
+  async #read(isCopyAsked: boolean): Promise<ReadReply> {
     const { isTransferring } = this.#context;
     if (!isCopyAsked) return { ...this.#red, isTransferring };
     if (!isTransferring) {
@@ -304,7 +317,7 @@ export class RedFollower {
         ...(withoutVote.length > 0 && { withoutVote }),
       };
     }
-    return { ...this.#red, isTransferring, own: this.#describeCopies() };
+    return { ...this.#red, isTransferring, own: await this.#describeCopies() };
   }
 
   /** A stopped site gets no new votes. So what it had when it ran is still true. */
@@ -314,7 +327,7 @@ export class RedFollower {
   }
 
   /** Only a sealed site has nothing more to come. */
-  #findNamed({ partition }: NamedLog): NamedEntries {
+  async #findNamed({ partition }: NamedLog): Promise<NamedEntries> {
     if (this.#red.leader !== null || this.isSealing) throw new Error('it is not sealed');
     return this.#context.findNamed(partition);
   }
@@ -332,6 +345,8 @@ export class RedFollower {
   }
 
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
+    // A start follows the log that was open when it began. So let the site run, and stop it.
+    await this.#context.waitForOpening();
     if (this.#context.isTransferring) throw new Error('it is taking the state of another site');
     // Refuse a number that was used already. Each attempt uses a new number, so of two concurrent
     // attempts, each one fails at the sites that the other has reached.
@@ -341,7 +356,7 @@ export class RedFollower {
     this.#follow({ generation, leader: null });
     try {
       if (this.#context.isRunning) await this.#stop();
-      const { copy, length, ...others } = this.#describeCopies();
+      const { copy, length, ...others } = await this.#describeCopies();
       return { generation, leader: null, length, copy, ...others };
     } finally {
       // Do this even after an error: the site runs again only if it asks the others for their
@@ -369,11 +384,12 @@ export class RedFollower {
         `it follows generation ${this.#red.generation} already: restore the log again`,
       );
     // Wait only if the site starts soon: receiving a state may take long.
-    if (this.#isOpenSoon()) await this.#starting;
+    if (await this.#isOpenSoon()) await this.#starting;
     return this.#red;
   }
 
-  #isOpenSoon(): boolean {
-    return !this.#context.isRunning && !this.#context.isTransferring && this.#isCurrent();
+  async #isOpenSoon(): Promise<boolean> {
+    const { isRunning, isTransferring } = this.#context;
+    return !isRunning && !isTransferring && this.#isCurrent();
   }
 }

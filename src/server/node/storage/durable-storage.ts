@@ -1,16 +1,19 @@
-/** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
+/**
+ * Storage on a disk: synced logs with group commit, rows in a store that gets checkpoints as
+ * commits, and recovery from both.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { CheckpointSource, SiteStorage, StorageEvents } from '../../log/site-storage.ts';
 import type { LocalLogListener, LogKind, Term } from '../../log/local-log.ts';
 import { isAtMost, pickPositions } from '../../log/log-positions.ts';
 import type { RecoveredState } from '../../log/recovered-state.ts';
-import { Checkpointer, type CommitPositions } from './checkpointer.ts';
 import { isFenced, isNoSpace, type Files, type Timing } from './disk/files.ts';
 import type { Ownership } from './disk/directory-lock.ts';
 import type { SegmentHeader } from './format/file-names.ts';
 import { recoverSite, type RecoveredSite } from './recovery.ts';
-import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
-import { OrderedWrites } from './disk/ordered-writes.ts';
+import { FULL_RETRY_MS, OrderedWrites } from './disk/ordered-writes.ts';
+import { RowCommits, type CommitPositions, type OnCommit } from './rows/row-commits.ts';
+import type { RowSnapshot, RowStore } from './rows/row-store.ts';
 import { SegmentLog } from './segment-log.ts';
 import type { StorageSizes } from './storage-sizes.ts';
 
@@ -19,6 +22,8 @@ export interface DurableStorageOptions {
   readonly timing: Timing;
   /** The directory of the site, relative to `files`. */
   readonly directory: string;
+  /** The store of its rows. It is closed with the storage. */
+  readonly rows: RowStore;
   /** The name of the site, which its files contain. */
   readonly site?: string;
   readonly segmentBytes?: number;
@@ -38,7 +43,12 @@ export interface DurableStorageOptions {
   /** Receives events that an operator must know. */
   readonly events?: StorageEvents;
   /** The recovered state, if it was read already. */
-  readonly recovered?: RecoveredSite;
+  readonly recovered?: OpenedSite;
+}
+
+/** A recovered site, and the last commit, which it reads its rows from. */
+export interface OpenedSite extends RecoveredSite {
+  readonly snapshot: RowSnapshot;
 }
 
 export const SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -57,9 +67,9 @@ export class DurableStorage implements SiteStorage {
   readonly term: Term;
   readonly #options: Omit<DurableStorageOptions, 'recovered'>;
   /** The recovered state until it is loaded. It may be as large as the site's state. */
-  #recovered: RecoveredSite | undefined;
+  #recovered: OpenedSite | undefined;
   readonly #log: SegmentLog;
-  #checkpointer: Checkpointer | undefined;
+  #commits: RowCommits | undefined;
   #listener: LocalLogListener | undefined;
   #source: CheckpointSource | undefined;
   /** The positions of the last checkpoint of this start. */
@@ -86,12 +96,14 @@ export class DurableStorage implements SiteStorage {
       files,
       timing,
       directory,
+      rows,
       site,
       segmentBytes = SEGMENT_BYTES,
       largeGroup = LARGE_GROUP,
     } = options;
     this.#options = options;
-    this.#recovered = recovered ?? recoverAndReport(files, directory, options.events, site);
+    this.#recovered =
+      recovered ?? recoverAndReport({ files, rows, directory }, options.events, site);
     files.makeDirectory(directory);
     const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
     this.#lastCheckpoint = lastCheckpoint;
@@ -163,36 +175,29 @@ export class DurableStorage implements SiteStorage {
   attach(source: CheckpointSource, listener: LocalLogListener): void {
     this.#listener = listener;
     this.#source = source;
-    const { files, timing, directory, sizes } = this.#options;
-    const {
-      nextCheckpoint: number,
-      lastCheckpoint,
-      damages,
-      hasOneCopy,
-      uselessFiles,
-    } = this.#onRecovered;
+    const { files, timing, rows: store } = this.#options;
+    const { lastCommit: number, snapshot, damages, uselessFiles } = this.#onRecovered;
     this.#recovered = undefined;
     // Only once all sites can start: a start that fails leaves everything as it was.
     for (const path of uselessFiles) files.remove(path);
-    this.#checkpointer = new Checkpointer(
-      {
-        sizes,
-        files,
-        timing,
-        directory,
-        number,
-        source,
-        onDone: (positions, file) => this.#onCheckpoint(positions, file),
-        onFailed: (error) => this.#onCheckpointFailed(error),
-      },
-      lastCheckpoint?.file,
-    );
-    const isDue =
-      this.#log.segmentCount > MAX_SEGMENTS_AT_START || hasOneCopy || damages.length > 0;
-    if (isDue) timing.later(() => this.checkpoint());
+    this.#commits = new RowCommits({
+      store,
+      snapshot,
+      timing,
+      number,
+      source,
+      sizes: this.#options.sizes,
+      onDone: (positions, commit) => this.#onCheckpoint(positions, commit),
+      onFailed: (error) => this.#onCheckpointFailed(error),
+      onBroken: (error) => this.#log.fail(error),
+    });
+    if (this.#log.segmentCount > MAX_SEGMENTS_AT_START || damages.length > 0)
+      timing.later(() => this.checkpoint());
+    // What a start has found may fill the memory, so that nothing more is written.
+    else timing.later(() => this.#checkpointIfDue());
   }
 
-  get #onRecovered(): RecoveredSite {
+  get #onRecovered(): OpenedSite {
     if (this.#recovered === undefined)
       throw new Error('what was found at the start has been taken up already');
     return this.#recovered;
@@ -205,14 +210,14 @@ export class DurableStorage implements SiteStorage {
   /** Begins a checkpoint, unless one is in flight. */
   checkpoint(): void {
     this.#checkpointedBytes = this.#log.writtenBytes;
-    this.#checkpointer?.start();
+    this.#commits?.start();
   }
 
-  /** Makes a checkpoint of the state from now on. Its file stays until it is released. */
-  takeSnapshot(...[done, options]: Parameters<Checkpointer['takeSnapshot']>): void {
-    if (this.#checkpointer === undefined) return done(new Error('the site has not begun'));
+  /** Makes a checkpoint of the state from now on, and keeps it until it is released. */
+  takeSnapshot(done: OnCommit): void {
+    if (this.#commits === undefined) return done(new Error('the site has not begun'));
     this.#checkpointedBytes = this.#log.writtenBytes;
-    this.#checkpointer.takeSnapshot(done, options);
+    this.#commits.take(done);
   }
 
   /** Whether anything may have been written since it was opened. */
@@ -225,29 +230,41 @@ export class DurableStorage implements SiteStorage {
     return (this.#closing ??= this.#end());
   }
 
-  #end(): Promise<void> {
-    this.#checkpointer?.close();
-    if (this.hasBegun) return new Promise((resolve) => this.#log.close(resolve));
+  async #end(): Promise<void> {
+    this.#commits?.close();
+    const hasBegun = this.hasBegun;
     // A start that failed has written nothing, so its file number need not be kept.
-    this.#log.discard();
-    return Promise.resolve();
+    if (hasBegun) await new Promise<void>((resolve) => this.#log.close(resolve));
+    else this.#log.discard();
+    await this.#options.rows.close();
   }
 
   #onSynced(log: LogKind, length: number): void {
     this.#listener?.onSynced(log, length);
     this.#removeOldSegments();
     const { checkpointBytes = CHECKPOINT_BYTES } = this.#options;
-    if (this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes) this.checkpoint();
+    const isLong = this.#log.writtenBytes - this.#checkpointedBytes >= checkpointBytes;
+    if (isLong && this.#commits?.isRunning !== true) this.checkpoint();
+    else this.#checkpointIfDue();
   }
 
-  #onCheckpoint(positions: CommitPositions, file: number): void {
+  /** Memory must not wait for the log. After a failure, the planned retry is the next attempt. */
+  #checkpointIfDue(): void {
+    if (this.#commits?.isRunning === true || this.#plannedRetry !== undefined) return;
+    if (this.#source?.isCheckpointDue === true) this.checkpoint();
+  }
+
+  #onCheckpoint(positions: CommitPositions, number: number): void {
     this.#checkpointed = positions;
-    this.#lastCheckpoint = { file, ...pickPositions(positions.contained) };
+    this.#lastCheckpoint = { file: number, ...pickPositions(positions.contained) };
     this.#source?.onCheckpointed?.(positions.contained);
     this.#checkpointRetryMs = FULL_RETRY_MS;
     this.#plannedRetry = undefined;
     this.#removeOldSegments();
     this.#log.allowSmallerFile();
+    // More may have changed meanwhile than memory has room for.
+    const hasChanged = this.#log.writtenBytes > this.#checkpointedBytes;
+    if (hasChanged) this.#options.timing.later(() => this.#checkpointIfDue());
   }
 
   /** Removes the segments that are in the checkpoint and that no other site needs. */
@@ -266,9 +283,10 @@ export class DurableStorage implements SiteStorage {
     if (isFenced(error)) return this.#log.fail(error);
     // Reported once, and retried less and less often: each attempt may write much.
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.onCheckpointFailed(error);
-    const retryMs = this.isFull
-      ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS)
-      : this.#checkpointRetryMs;
+    // Room may come and go.
+    const isForRoom = this.isFull || isNoSpace(error);
+    const maxRetryMs = isForRoom ? FULL_CHECKPOINT_RETRY_MS : MAX_CHECKPOINT_RETRY_MS;
+    const retryMs = Math.min(this.#checkpointRetryMs, maxRetryMs);
     this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, MAX_CHECKPOINT_RETRY_MS);
     const retry = {};
     this.#plannedRetry = retry;
@@ -280,22 +298,30 @@ export class DurableStorage implements SiteStorage {
   }
 }
 
+/** What a site is recovered from. */
+export type SiteDirectory = Pick<DurableStorageOptions, 'files' | 'rows' | 'directory'>;
+
 /** Recovers a site and reports its damage. Throws `UNAVAILABLE` if something is missing. */
 export function recoverAndReport(
-  files: Files,
-  folder: string,
+  { files, rows, directory }: SiteDirectory,
   events: StorageEvents | undefined,
   site?: string,
-): RecoveredSite {
+): OpenedSite {
+  const snapshot = rows.openSnapshot();
   try {
-    const recovered = recoverSite(files, folder, site);
-    for (const damage of recovered.damages)
-      events?.onDamaged(`${damage}. Nothing is lost by it, and it is made again`);
-    return recovered;
+    const recovered = recoverSite(files, snapshot, directory, site);
+    for (const damage of recovered.damages) events?.onDamaged(describeHarmless(damage));
+    return { ...recovered, snapshot };
   } catch (error) {
+    snapshot.close();
     events?.onDamaged((error as Error).message);
     throw error;
   }
+}
+
+/** Describes damage of what a start does not need. */
+export function describeHarmless(damage: string): string {
+  return `${damage}. Nothing is lost by it, and it is made again`;
 }
 
 function cannotStartError(error: Error): CorrectableError {

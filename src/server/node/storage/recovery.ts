@@ -1,7 +1,7 @@
 /**
- * Recovers a site at its start: the last checkpoint and the entries after it, up to the first torn
- * frame. Every start writes into a new file, whose header has the end of the file before. So a
- * missing file is noticed.
+ * Recovers a site at its start: the last commit to its store of rows, and the entries of the logs
+ * after it, up to the first torn frame. Every start writes into a new file, whose header has the
+ * end of the file before. So a missing file is noticed.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import {
@@ -18,18 +18,26 @@ import {
   type LogPositions,
 } from '../../log/log-positions.ts';
 import { toRedLogs, type RecoveredRedLog, type RecoveredState } from '../../log/recovered-state.ts';
-import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
+import type { Checkpoint, SavedSection } from '../../service/records/checkpoint.ts';
 import type { ReadableFiles } from './disk/files.ts';
 import { readLog, type LogDamage } from './format/log-file-reader.ts';
 import {
   FORMAT_VERSION,
   describeFormat,
-  formatCheckpointCopyName,
-  formatCheckpointName,
   parseFileNumbers,
   formatSegmentName,
 } from './format/file-names.ts';
-import type { Segment, SegmentHeader } from './format/file-names.ts';
+import { ROWS_FOLDER, type Segment, type SegmentHeader } from './format/file-names.ts';
+import type { RowReader } from './rows/row-store.ts';
+import {
+  getStoredSection,
+  NO_ROWS,
+  readCut,
+  readSection,
+  readSmallParts,
+  ROWS_FORMAT,
+  type SavedCut,
+} from './rows/saved-state.ts';
 
 export interface RecoveredSite {
   readonly stored: RecoveredState;
@@ -42,17 +50,14 @@ export interface RecoveredSite {
    * Files without needed content. They can be removed once there is a file with a larger number.
    */
   readonly uselessFiles: readonly string[];
-  /**
-   * The number and positions of the last checkpoint. It can be removed once there is another one.
-   */
+  /** The number and positions of the last commit. */
   readonly lastCheckpoint: SegmentHeader['checkpoint'];
-  /** Damaged or missing files without a loss of data. */
+  /** What is missing without a loss of data. */
   readonly damages: readonly string[];
-  /** Whether the last checkpoint has only one complete copy. */
-  readonly hasOneCopy: boolean;
-  /** Numbers that no file of this site has had yet. */
+  /** A number that no file of this site has had yet. */
   readonly nextSegment: number;
-  readonly nextCheckpoint: number;
+  /** No commit of this site has had a larger number. 0 before the first one. */
+  readonly lastCommit: number;
 }
 
 /** The entries by log. A log of a partition is there if it has any. */
@@ -68,43 +73,43 @@ interface Logs {
   readonly segments: Segment[];
   /** Empty files, and files whose entries are not needed. */
   readonly useless: string[];
-  /** The last checkpoint that the files name. */
+  /** The last commit that the files name. */
   checkpoint: SegmentHeader['checkpoint'];
   /** The term of the last file's writer. */
   term: number;
 }
 
-interface LatestCheckpoint extends Partial<Omit<FoundCheckpoint, 'damage'>> {
-  readonly number: number | undefined;
-  /** The two copies of the file. */
-  readonly copies: readonly FoundCopy[];
-  readonly superseded: readonly string[];
-  readonly damages: readonly string[];
-}
-
-interface FoundCopy {
-  readonly number: number;
-  readonly path: string;
-  /** `undefined` if the file does not exist. */
-  readonly content: FoundCheckpoint | undefined;
+/** What the last commit has. All is `undefined` if there was none. */
+interface LastCommit {
+  readonly cut: SavedCut | undefined;
+  readonly checkpoint: Checkpoint | undefined;
+  readonly rows: SavedSection;
 }
 
 /**
  * Recovers a site from its directory. Without `site`, it may be any site's. Throws `UNAVAILABLE` if
  * something is missing.
+ *
+ * @param reader shows the last commit to the store of rows, as long as the rows are read
  */
-export function recoverSite(files: ReadableFiles, folder: string, site?: string): RecoveredSite {
+export function recoverSite(
+  files: ReadableFiles,
+  reader: RowReader,
+  folder: string,
+  site?: string,
+): RecoveredSite {
   const names = files.list(folder);
   const segmentNumbers = parseFileNumbers(names, 'log');
-  const latest = findLatestCheckpoint(files, folder, names);
-  const logs = readSegments(files, folder, segmentNumbers, latest.retainedFrom, site);
-  const { checkpoint, contained, number } = latest;
-  const lengths: LogCounts = { local: 0, red: 0 };
-  for (const log of getLogKinds(logs.start, logs.entries)) lengths[log] = getEnd(logs, log);
-  checkContinuity(logs, lengths, latest);
+  const { cut, checkpoint, rows } = readLastCommit(reader, folder);
+  const logs = readSegments(files, folder, segmentNumbers, cut?.retainedFrom, site);
+  const lengths = getLengths(logs);
+  checkContinuity(logs, lengths, cut);
+  const { number = 0, contained } = cut ?? {};
+  const lastCommit = Math.max(number, logs.checkpoint?.file ?? 0);
   return {
     stored: {
       checkpoint,
+      rows,
       local: {
         start: logs.start.local,
         entries: logs.entries.local as RecoveredState['local']['entries'],
@@ -112,19 +117,60 @@ export function recoverSite(files: ReadableFiles, folder: string, site?: string)
       ...getRedLogs(logs),
     },
     lengths,
-    retainedFrom: latest.retainedFrom ?? logs.start,
+    retainedFrom: cut?.retainedFrom ?? logs.start,
     segments: logs.segments,
-    uselessFiles: [...latest.superseded, ...logs.useless],
-    lastCheckpoint:
-      number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
-    damages: [...latest.damages, ...findLostCheckpoints(logs, latest)],
-    hasOneCopy: latest.copies.some(
-      ({ content }) => (content?.commits ?? 0) < (latest.commits ?? 0),
-    ),
+    uselessFiles: logs.useless,
+    lastCheckpoint: contained && { file: number, ...contained },
+    damages: lastCommit > number ? [describeLostCommit(folder, lastCommit, number)] : [],
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
-    nextCheckpoint:
-      Math.max(getCheckpointNumbers(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
+    lastCommit,
   };
+}
+
+/**
+ * Checks that the logs go on from a commit that is about to be made of a checkpoint file. Returns
+ * the last commit that the log files name.
+ *
+ * @param cut `undefined` if no checkpoint is left
+ * @param damages of checkpoint files
+ * @throws CorrectableError `UNAVAILABLE` if entries after it are missing
+ */
+export function checkLogs(
+  { files, folder, site }: { files: ReadableFiles; folder: string; site?: string | undefined },
+  cut: Pick<SavedCut, 'contained' | 'retainedFrom'> | undefined,
+  damages: readonly string[],
+): SegmentHeader['checkpoint'] {
+  const numbers = parseFileNumbers(files.list(folder), 'log');
+  const logs = readSegments(files, folder, numbers, cut?.retainedFrom, site);
+  checkContinuity(logs, getLengths(logs), cut, damages);
+  return logs.checkpoint;
+}
+
+/** Throws if what the last commit has cannot be read. */
+function readLastCommit(reader: RowReader, folder: string): LastCommit {
+  try {
+    const cut = readCut(reader);
+    if (cut === undefined) return { cut, checkpoint: undefined, rows: NO_ROWS };
+    const { format, listed } = cut;
+    if (format !== ROWS_FORMAT) throw new Error(`the store has format ${format}`);
+    const names = Object.keys(listed);
+    const sections = Object.fromEntries(
+      names.map((name) => [name, readSection(reader, name, cut)]),
+    );
+    return {
+      cut,
+      checkpoint: { sections, smallParts: readSmallParts(reader) },
+      rows: getStoredSection(reader, cut),
+    };
+  } catch (error) {
+    throw unreadableError(`${folder}/${ROWS_FOLDER}: ${(error as Error).message}`);
+  }
+}
+
+/** The logs are enough. So nothing is lost. */
+function describeLostCommit(folder: string, number: number, found: number): string {
+  const has = found === 0 ? 'has none' : `ends with commit ${found}`;
+  return `commit ${number} is gone: ${folder}/${ROWS_FOLDER} ${has}`;
 }
 
 /** Returns the red log of `main`, and those of other partitions if any has entries. */
@@ -145,82 +191,26 @@ function getEnd({ start, entries }: Logs, log: LogKind): number {
   return (start[log] ?? 0) + (entries[log]?.length ?? 0);
 }
 
-export function getCheckpointNumbers(names: readonly string[]): number[] {
-  const all = [
-    ...parseFileNumbers(names, 'checkpoint'),
-    ...parseFileNumbers(names, 'checkpoint-copy'),
-  ];
-  return [...new Set(all)].toSorted((a, b) => a - b);
+function getLengths(logs: Logs): LogPositions {
+  const lengths: LogCounts = { local: 0, red: 0 };
+  for (const log of getLogKinds(logs.start, logs.entries)) lengths[log] = getEnd(logs, log);
+  return lengths;
 }
 
-/**
- * Returns the newest file with a commit. Newer files were not finished, and older ones were about
- * to be removed.
- */
-function findLatestCheckpoint(
-  files: ReadableFiles,
-  folder: string,
-  names: readonly string[],
-): LatestCheckpoint {
-  const found: FoundCopy[] = [];
-  const damages: string[] = [];
-  for (const number of getCheckpointNumbers(names).toReversed())
-    for (const copy of readCopies(files, folder, names, number)) {
-      const { path, content } = copy;
-      found.push(copy);
-      if (content?.damage !== undefined) damages.push(`${path}: ${content.damage}`);
-    }
-  const [best] = found
-    .filter(({ content }) => content?.checkpoint !== undefined)
-    .toSorted(
-      (a, b) => b.number - a.number || (b.content?.commits ?? 0) - (a.content?.commits ?? 0),
-    );
-  const others = found.filter(
-    ({ number, content }) => number !== best?.number && content !== undefined,
-  );
-  return {
-    ...best?.content,
-    number: best?.number,
-    copies: found.filter(({ number }) => number === best?.number),
-    superseded: others.map(({ path }) => path),
-    damages,
-  };
-}
-
-/**
- * Reads the two copies of a checkpoint. Equal bytes are decoded once, since that takes most of the
- * time of a start.
- */
-function readCopies(
-  files: ReadableFiles,
-  folder: string,
-  names: readonly string[],
-  number: number,
-): FoundCopy[] {
-  let last: { readonly bytes: Uint8Array; readonly content: FoundCheckpoint } | undefined;
-  const copies = [formatCheckpointName(number), formatCheckpointCopyName(number)];
-  return copies.map((name) => {
-    const path = `${folder}/${name}`;
-    if (!names.includes(name)) return { number, path, content: undefined };
-    const bytes = files.read(path);
-    if (last === undefined || Buffer.compare(last.bytes, bytes) !== 0)
-      last = { bytes, content: readCheckpoint(bytes, number) };
-    return { number, path, content: last.content };
-  });
-}
-
-/** Checks that checkpoint and logs make one state: all entries after the checkpoint must exist. */
-function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckpoint): void {
-  const { checkpoint, contained, retainedFrom, damages } = latest;
+/** Checks that the last commit and the logs make one state: all entries after it must exist. */
+function checkContinuity(
+  logs: Logs,
+  lengths: LogPositions,
+  cut: Pick<SavedCut, 'contained' | 'retainedFrom'> | undefined,
+  damages: readonly string[] = [],
+): void {
+  const { contained, retainedFrom } = cut ?? {};
   for (const log of getLogKinds(lengths, contained ?? {})) {
-    if (checkpoint !== undefined && contained === undefined) continue;
     const from = contained?.[log] ?? 0;
     const start = logs.start[log] ?? 0;
     if (start > from) {
       const description =
-        checkpoint === undefined
-          ? 'there is no whole checkpoint'
-          : `the checkpoint that is left ends at ${from}`;
+        cut === undefined ? 'there are no rows' : `the rows are those at entry ${from}`;
       const reason = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
       throw unreadableError(`the ${log} log begins at entry ${start}, and ${description}${reason}`);
     }
@@ -229,34 +219,11 @@ function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckp
       throw unreadableError(`the ${log} log begins at entry ${start}, and ${subject}`);
     }
     const end = lengths[log] ?? 0;
-    if (end < from) {
+    if (end < from)
       throw unreadableError(
-        `the ${log} log ends at entry ${end}, and the checkpoint was made at ${from}`,
+        `the ${log} log ends at entry ${end}, and the rows are those at ${from}`,
       );
-    }
   }
-}
-
-/**
- * Reports checkpoints that the logs name and that are missing or have only one copy. The logs or
- * the other copy are enough.
- */
-function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
-  const known = logs.checkpoint;
-  // No log file was created after the checkpoint. But both its copies are written before it counts.
-  if (known === undefined || known.file < number) {
-    return copies.flatMap(({ path, content }) =>
-      content === undefined ? [`${path} is gone`] : [],
-    );
-  }
-  if (known.file > number)
-    return [`the checkpoint in file ${known.file} is gone, or an older one is in its place`];
-  return copies.flatMap(({ path, content }) => {
-    if (content === undefined) return [`${path} is gone`];
-    const { contained = known, damage } = content;
-    const isWhole = damage !== undefined || isAtMost(known, contained);
-    return isWhole ? [] : [`${path} lacks its last checkpoint`];
-  });
 }
 
 function readSegments(
@@ -346,7 +313,7 @@ function damageError(
  * Whether the entries remain from a removal that a crash interrupted. Then no entry before the next
  * file is needed.
  */
-function isRemnant(logs: Logs, next: Segment, retained: LatestCheckpoint['retainedFrom']): boolean {
+function isRemnant(logs: Logs, next: Segment, retained: LogPositions | undefined): boolean {
   if (retained === undefined || !isAtMost(next, retained)) return false;
   return getLogKinds(next).some((log) => countMissingBefore(logs, next, log) > 0);
 }
@@ -382,7 +349,7 @@ export const RESTORE_ADVICE =
   'Do not remove the directory of a single site: one that starts without its past contradicts the others for ever. ' +
   'Run `correctables inspect <dataDir>` to see what is there and what is lost';
 
-function unreadableError(problem: string): CorrectableError {
+export function unreadableError(problem: string): CorrectableError {
   const message = `The data cannot be read: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
   return new CorrectableError('UNAVAILABLE', message, {
     retryable: false,

@@ -6,14 +6,9 @@
 export interface StorageSizes {
   /** The approximate size of a frame. A larger entry has one of its own. */
   readonly maxFrameBytes: number;
-  /**
-   * A checkpoint file is rewritten when it is longer than this, and longer than twice its length
-   * after the last rewrite.
-   */
-  readonly minRewriteBytes: number;
-  /** The approximate number of characters in a frame of a checkpoint. */
-  readonly maxCheckpointFrameCharacters: number;
-  /** The maximum of rows that a checkpoint requests at a time. */
+  /** About how many characters of a checkpoint one turn encodes, so that inputs wait briefly. */
+  readonly maxTurnCharacters: number;
+  /** How many rows a checkpoint takes at a time. If they are large, a turn encodes more. */
   readonly maxRequestedRows: number;
   /** Called when the storage goes beyond one of them. */
   onExceeded?(size: keyof Omit<StorageSizes, 'onExceeded'>): void;
@@ -21,7 +16,6 @@ export interface StorageSizes {
 
 export const DEFAULT_STORAGE_SIZES: StorageSizes = {
   maxFrameBytes: 512 * 1024,
-  minRewriteBytes: 4 * 1024 * 1024,
-  maxCheckpointFrameCharacters: 1024 * 1024,
-  maxRequestedRows: 500,
+  maxTurnCharacters: 128 * 1024,
+  maxRequestedRows: 16,
 };

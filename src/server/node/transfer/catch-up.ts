@@ -12,23 +12,20 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import type { Origin } from '../../service/records/origin.ts';
 import type { BlueOperation } from '../../service/records/records.ts';
+import type { SiteInstallation } from './install-site.ts';
 import type { ReceivedState } from './state-transfers.ts';
 
-/** The numbers of the next files: no file of the site has had them yet. */
-interface NextFiles {
-  readonly nextSegment: number;
-  readonly nextCheckpoint: number;
-}
-
 /** The state that the site has found in its directory. */
-interface FoundState extends NextFiles {
+interface FoundState {
   readonly stored: RecoveredState;
+  /** The number of the next log file: no file of the site has had it yet. */
+  readonly nextSegment: number;
+  /** No commit of the site has had a larger number. */
+  readonly lastCommit: number;
 }
 
 /** The state that results from the found one and the received one. */
-interface MergedState extends NextFiles {
-  readonly state: RecoveredState;
-}
+type MergedState = Pick<SiteInstallation, 'state' | 'sharedRows' | 'nextSegment' | 'commit'>;
 
 export interface CatchUpContext {
   readonly origin: Origin;
@@ -48,7 +45,7 @@ export interface CatchUpContext {
     signal: AbortSignal,
     onClosed: (reason: string) => void,
   ): Promise<ReceivedState>;
-  recover(): FoundState;
+  recover(): Promise<FoundState>;
   install(merged: MergedState): Promise<void>;
   onProblem(message: string): void;
   /**
@@ -111,15 +108,17 @@ export async function catchUp(context: CatchUpContext): Promise<ClosedMeanwhile 
       received = await context.receive(donors, ending, (reason) => closing.abort(reason));
     } catch (error) {
       if (!closing.signal.aborted || signal.aborted) throw error;
+      const { stored } = await context.recover();
       return {
         message: closing.signal.reason as string,
-        unsent: collectOwnTail(context.origin, context.recover().stored),
+        unsent: collectOwnTail(context.origin, stored),
       };
     }
     try {
-      const { stored, nextSegment, nextCheckpoint } = context.recover();
-      const state = mergeSharedIntoSite(context.origin, stored, received.shared, context.kept);
-      await context.install({ state, nextSegment, nextCheckpoint });
+      const { stored, nextSegment, lastCommit } = await context.recover();
+      const { shared, rows: sharedRows } = received;
+      const state = mergeSharedIntoSite(context.origin, stored, shared, context.kept);
+      await context.install({ state, sharedRows, nextSegment, commit: lastCommit + 1 });
       setFull(undefined);
       return undefined;
     } catch (error) {

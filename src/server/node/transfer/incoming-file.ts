@@ -2,22 +2,31 @@
  * What a site has received of a checkpoint file. It is stored as several part files, because each
  * start of the receiver begins a new one.
  */
-import type { Checkpoint } from '../../service/records/checkpoint.ts';
 import type { Files, SyncedFile } from '../storage/disk/files.ts';
-import { readCheckpoint } from '../storage/format/checkpoint-file.ts';
-import { FORMAT_VERSION, describeFormat } from '../storage/format/file-names.ts';
 import {
-  HEADER_BYTES,
-  decodeFrame,
-  decodeFrames,
-  getFrameLength,
-} from '../storage/format/frames.ts';
+  CheckpointRows,
+  readFrames,
+  summarizeCheckpoint,
+  type ByteSource,
+} from '../storage/format/checkpoint-rows.ts';
+import { FORMAT_VERSION, describeFormat } from '../storage/format/file-names.ts';
+import { HEADER_BYTES, decodeFrame, getFrameLength, toBuffer } from '../storage/format/frames.ts';
+import type { ImportedRow } from '../storage/rows/import-state.ts';
 import type { TransferHeader } from './shared-frames.ts';
 import { getFileNumber } from './transfer-messages.ts';
 
 /** The directory of a transfer, beside that of the site. */
 export const INCOMING = 'incoming';
 const PARTS = `${INCOMING}/parts`;
+/** The first frame has some names. */
+const MAX_HEADER_BYTES = 2 ** 16;
+
+/** The shared part of the state of another site. */
+export interface IncomingState {
+  readonly smallParts: unknown;
+  /** They are read from the received file each time, so it must stay. No two have the same name. */
+  readonly rows: Iterable<ImportedRow>;
+}
 
 export class IncomingFile {
   readonly #files: Files;
@@ -35,13 +44,11 @@ export class IncomingFile {
 
   /** Continues with the whole frames of an earlier start. Returns `undefined` if there are none. */
   resume(): TransferHeader | undefined {
-    const bytes = this.#readParts();
-    const header = readHeader(bytes);
+    const source = this.#createSource(Infinity);
+    const header = readHeader(source);
     if (header === undefined) return undefined;
-    let length = 0;
-    for (const payload of decodeFrames(bytes, getFileNumber(header.transfer)))
-      length += HEADER_BYTES + payload.length;
-    this.#length = length;
+    this.#length = 0;
+    for (const { end } of readFrames(source, getFileNumber(header.transfer))) this.#length = end;
     return header;
   }
 
@@ -63,15 +70,23 @@ export class IncomingFile {
     });
   }
 
-  /** Returns the received checkpoint if it is complete, or a text that describes the problem. */
-  read(transfer: string): Checkpoint | string {
-    const bytes = this.#readParts().subarray(0, this.#length);
-    const header = readHeader(bytes);
+  /**
+   * Returns the received state if it is complete, or a text that describes the problem. Yields
+   * about how many characters of work each step was.
+   */
+  *read(transfer: string): Generator<number, IncomingState | string, void> {
+    const source = this.#createSource(this.#length);
+    const header = readHeader(source);
     if (header?.transfer !== transfer) return 'its first frame cannot be read';
     if (header.format !== FORMAT_VERSION) return `it ${describeFormat(header.format)}`;
-    const { checkpoint, commits, damage } = readCheckpoint(bytes, getFileNumber(transfer));
+    const file = getFileNumber(transfer);
+    const summary = yield* summarizeCheckpoint(source, file);
+    const { last, commits, damage } = summary;
     if (damage !== undefined) return damage;
-    return checkpoint !== undefined && commits === 1 ? checkpoint : 'it has no end';
+    if (last === undefined || commits !== 1) return 'it has no end';
+    const rows = new CheckpointRows(source, file, summary);
+    if (header.isDistinct !== true) yield* rows.findLast();
+    return { smallParts: last.smallParts, rows };
   }
 
   close(): void {
@@ -101,27 +116,36 @@ export class IncomingFile {
       .toSorted((a, b) => a.start - b.start);
   }
 
-  /** Reads each part up to where the next one begins. */
-  #readParts(): Buffer {
+  /** Creates a source that has each part up to where the next one begins. */
+  #createSource(length: number): ByteSource {
     const parts = this.#listParts();
-    const bytes: Uint8Array[] = [];
-    let length = 0;
-    for (const [index, { start, name }] of parts.entries()) {
-      if (start > length) break;
-      const part = this.#files
-        .read(`${PARTS}/${name}`)
-        .subarray(0, (parts[index + 1]?.start ?? Infinity) - start);
-      bytes.push(part);
-      length = start + part.length;
-    }
-    return Buffer.concat(bytes);
+    return {
+      read: (position, wanted) => {
+        const pieces: Uint8Array[] = [];
+        const end = Math.min(length, position + wanted);
+        for (let at = position; at < end;) {
+          const index = parts.findLastIndex(({ start }) => start <= at);
+          const part = parts[index];
+          if (part === undefined) break;
+          const partEnd = Math.min(end, parts[index + 1]?.start ?? Infinity);
+          const path = `${PARTS}/${part.name}`;
+          const piece = this.#files.readPart(path, at - part.start, partEnd - at);
+          pieces.push(piece);
+          at += piece.length;
+          // Parts behind a gap do not count.
+          if (at < partEnd) break;
+        }
+        return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+      },
+    };
   }
 }
 
 /** Reads the first frame. Its file number follows from the transfer that it names. */
-function readHeader(bytes: Buffer): TransferHeader | undefined {
-  if (bytes.length < HEADER_BYTES || bytes.length < getFrameLength(bytes)) return undefined;
-  const frame = bytes.subarray(0, getFrameLength(bytes));
+function readHeader(source: ByteSource): TransferHeader | undefined {
+  const head = toBuffer(source.read(0, HEADER_BYTES));
+  if (head.length < HEADER_BYTES || getFrameLength(head) > MAX_HEADER_BYTES) return undefined;
+  const frame = toBuffer(source.read(0, getFrameLength(head)));
   try {
     const header = JSON.parse(frame.toString('utf8', HEADER_BYTES)) as TransferHeader;
     return decodeFrame(frame, { file: getFileNumber(header.transfer), index: 0 }) && header;

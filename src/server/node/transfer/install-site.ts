@@ -2,7 +2,8 @@
  * Creates the directory of a site from a new state beside the old one, and replaces that by one
  * move.
  */
-import type { Checkpoint, Section, SectionRows } from '../../service/records/checkpoint.ts';
+import { getPart, type Checkpoint } from '../../service/records/checkpoint.ts';
+import type { Tables } from '../../service/tables.ts';
 import { getRedKind } from '../../log/local-log.ts';
 import { getLogKinds, type LogCounts, type LogPositions } from '../../log/log-positions.ts';
 import {
@@ -11,14 +12,16 @@ import {
   getSavedSite,
   type RecoveredState,
 } from '../../log/recovered-state.ts';
-import { Checkpointer } from '../storage/checkpointer.ts';
 import type { Files, Timing, ReadableFiles } from '../storage/disk/files.ts';
 import {
   FORMAT_VERSION,
   formatSegmentName,
+  ROWS_FOLDER,
   type SegmentHeader,
 } from '../storage/format/file-names.ts';
 import { encodeFrame } from '../storage/format/frames.ts';
+import { importState, type ImportedRow } from '../storage/rows/import-state.ts';
+import type { RowStore, RowStores } from '../storage/rows/row-store.ts';
 import { SegmentLog } from '../storage/segment-log.ts';
 import { INCOMING } from './incoming-file.ts';
 
@@ -29,14 +32,24 @@ export interface SiteLocation {
   /** The directory of the site, relative to `files`. */
   readonly directory: string;
   readonly site: string;
+  /** The stores of rows, in folders relative to `files`. */
+  readonly rows: RowStores;
+  /** The tables of the service. */
+  readonly tables: Tables;
 }
 
 export interface SiteInstallation extends SiteLocation {
-  /** The new state, with its checkpoint. */
+  /** The new state, with the small parts, and the sections of which all rows are in memory. */
   readonly state: RecoveredState;
-  /** Numbers that no file of this site has had yet. */
+  /**
+   * The rows of the shared sections. Without them, the site keeps all the rows that it has, and the
+   * new state differs by its logs alone.
+   */
+  readonly sharedRows?: Iterable<ImportedRow> | undefined;
+  /** A number that no log file of this site has had yet. */
   readonly nextSegment: number;
-  readonly nextCheckpoint: number;
+  /** The number of the commit of rows: a new one, or that of the rows that the site keeps. */
+  readonly commit: number;
 }
 
 type Done = (error: Error | undefined) => void;
@@ -49,6 +62,8 @@ const DRAFT = `${INCOMING}/site`;
  */
 const ARRIVED = 'arrived';
 const READY = `${ARRIVED}/site`;
+const DRAFT_ROWS = `${DRAFT}/${ROWS_FOLDER}`;
+const READY_ROWS = `${READY}/${ROWS_FOLDER}`;
 const SEGMENT_BYTES = 1024 * 1024;
 
 /**
@@ -57,7 +72,7 @@ const SEGMENT_BYTES = 1024 * 1024;
  */
 export function installSite(installation: SiteInstallation, done: Done): void {
   const { timing } = installation;
-  const steps = [makeDraft, writeCheckpoint, writeHeader, writeEntries, putInPlace];
+  const steps = [makeDraft, importRows, writeHeader, writeEntries, putInPlace];
   const next = (error: Error | undefined): void => {
     const step = steps.shift();
     if (error !== undefined || step === undefined) return timing.soon(() => done(error));
@@ -91,22 +106,51 @@ export function locateSite(files: ReadableFiles, directory: string): string {
 }
 
 /**
+ * Returns where the rows of the site are, before the next start has put them in their place;
+ * `undefined` if there are none.
+ */
+export function locateRows(files: ReadableFiles, directory: string): string | undefined {
+  const site = locateSite(files, directory);
+  // A new state without rows keeps those of the site.
+  return [site, directory]
+    .filter((folder) => files.list(folder).includes(ROWS_FOLDER))
+    .map((folder) => `${folder}/${ROWS_FOLDER}`)[0];
+}
+
+/**
  * Ends an installation that a crash may have interrupted. Called at each start, before the
  * directory is read.
  */
 export function finishInstallation(files: Files, directory: string): void {
   if (isInstalling(files)) {
+    const rows = locateRows(files, directory);
+    if (rows !== undefined && rows !== READY_ROWS) files.moveDirectory(rows, READY_ROWS);
     if (files.list(directory).length > 0) files.moveDirectory(directory, `${ARRIVED}/replaced`);
     files.moveDirectory(READY, directory);
   }
   files.removeNow(ARRIVED);
 }
 
-function makeDraft({ files }: SiteInstallation, done: Done): void {
-  files.removeNow(DRAFT);
-  files.makeDirectory(INCOMING);
-  files.makeDirectory(DRAFT);
-  done(undefined);
+function makeDraft({ files, rows }: SiteInstallation, done: Done): void {
+  // What an earlier attempt has left.
+  rows.remove(DRAFT_ROWS, (error) => {
+    if (error !== undefined) return done(error);
+    attempt(done, () => {
+      files.removeNow(DRAFT);
+      files.makeDirectory(INCOMING);
+      files.makeDirectory(DRAFT);
+      done(undefined);
+    });
+  });
+}
+
+/** Calls back with what is thrown. */
+function attempt(done: Done, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    done(error as Error);
+  }
 }
 
 function putInPlace({ files, directory }: SiteInstallation, done: Done): void {
@@ -116,67 +160,52 @@ function putInPlace({ files, directory }: SiteInstallation, done: Done): void {
   done(undefined);
 }
 
-function writeCheckpoint(
-  { files, timing, state, nextCheckpoint }: SiteInstallation,
+/** Imports the rows into a new store, which is closed then: it cannot be moved while it is open. */
+function importRows(installation: SiteInstallation, done: Done): void {
+  const { rows, sharedRows } = installation;
+  if (sharedRows === undefined) return done(undefined);
+  rows.open(DRAFT_ROWS, (error, store) => {
+    if (store === undefined) return done(error);
+    const close = (failure: Error | undefined): void =>
+      void store.close().then(
+        () => done(failure),
+        (closing: Error) => done(failure ?? closing),
+      );
+    attempt(close, () => importInto(store, sharedRows, installation, close));
+  });
+}
+
+function importInto(
+  store: RowStore,
+  sharedRows: Iterable<ImportedRow>,
+  { state, commit: number, timing, tables }: SiteInstallation,
   done: Done,
 ): void {
   const { sections, smallParts } = getCheckpoint(state);
-  const saved = Object.entries(sections).map(
-    ([name, rows]) => [name, new SavedSection(rows)] as const,
-  );
-  const checkpointer = new Checkpointer(
-    {
-      files,
-      timing,
-      directory: DRAFT,
-      number: nextCheckpoint,
-      source: {
-        sections: Object.fromEntries(saved),
-        createCut: () => ({ smallParts, contained: getContained(state) }),
-        retainedFrom: getStarts(state),
-      },
-      onDone: () => {
-        checkpointer.close();
-        done(undefined);
-      },
-      onFailed: done,
-    },
-    undefined,
-  );
-  checkpointer.start();
+  const rows = { [Symbol.iterator]: () => joinRows(sections, sharedRows) };
+  const positions = { contained: getContained(state), retainedFrom: getStarts(state) };
+  importState({ rows, smallParts, number, ...positions }, { store, timing, tables }, done);
 }
 
-/** Rows that do not change. */
-class SavedSection implements Section {
-  readonly #rows: Iterator<[string, unknown]>;
-
-  constructor(rows: SectionRows) {
-    this.#rows = rows.entries();
+/** Yields the rows of the sections in memory, and those of the other shared sections. */
+function* joinRows(
+  sections: Checkpoint['sections'],
+  sharedRows: Iterable<ImportedRow>,
+): Generator<ImportedRow, void, void> {
+  for (const [section, rows] of Object.entries(sections))
+    for (const [name, value] of rows) yield [section, name, value];
+  for (const row of sharedRows) {
+    const [section] = row;
+    if (getPart(section) === 'shared' && !Object.hasOwn(sections, section)) yield row;
   }
-
-  changeAll(): void {}
-
-  closeChanges(): void {}
-
-  takeClosed(max: number): [string, unknown][] {
-    const taken: [string, unknown][] = [];
-    while (taken.length < max) {
-      const next = this.#rows.next();
-      if (next.done === true) break;
-      taken.push(next.value);
-    }
-    return taken;
-  }
-
-  restore(): void {}
 }
 
 /** Writes a log file without entries, which names where the logs begin. */
 function writeHeader(
-  { files, site, state, nextSegment, nextCheckpoint }: SiteInstallation,
+  { files, site, state, nextSegment, commit }: SiteInstallation,
   done: Done,
 ): void {
-  const checkpoint = { file: nextCheckpoint, ...getContained(state) };
+  const checkpoint = { file: commit, ...getContained(state) };
   const header: SegmentHeader = {
     format: FORMAT_VERSION,
     term: nextSegment,
@@ -196,7 +225,7 @@ function writeHeader(
 }
 
 function writeEntries(
-  { files, timing, site, state, nextSegment, nextCheckpoint }: SiteInstallation,
+  { files, timing, site, state, nextSegment, commit }: SiteInstallation,
   done: Done,
 ): void {
   const kinds = getLogKinds(getStarts(state));
@@ -216,7 +245,7 @@ function writeEntries(
     segments: [{ number: nextSegment, ...getStarts(state) }],
     segmentBytes: SEGMENT_BYTES,
     largeGroup: Infinity,
-    lastCheckpoint: () => ({ file: nextCheckpoint, ...getContained(state) }),
+    lastCheckpoint: () => ({ file: commit, ...getContained(state) }),
     listener: { onSynced: () => {}, onFenced: onFailed, onFailed },
     onFullChanged: onFailed,
   });

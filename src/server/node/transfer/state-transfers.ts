@@ -6,6 +6,7 @@ import type { Checkpoint } from '../../service/records/checkpoint.ts';
 import type { Origin, Origins } from '../../service/records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { nodeTiming } from '../storage/disk/node-files.ts';
+import type { ImportedRow } from '../storage/rows/import-state.ts';
 import type { TransferReply, TransferRequest, TransferSlice } from './transfer-messages.ts';
 import { TransferReceiver } from './transfer-receiver.ts';
 import { TransferSource, type TransferSourceOptions } from './transfer-source.ts';
@@ -58,7 +59,10 @@ export interface TransferRefusal {
 
 export interface ReceivedState {
   readonly donor: string;
+  /** The shared part of its state, without the rows of the sections. */
   readonly shared: Checkpoint;
+  /** The rows, which are read from the received file. */
+  readonly rows: Iterable<ImportedRow>;
   /** How many bytes were received. */
   readonly bytes: number;
 }
@@ -101,20 +105,17 @@ export class StateTransfers {
     return this.#progress;
   }
 
-  /** Serves other sites from this storage; With `undefined`, stops serving them. */
-  setStorage(storage: TransferSourceOptions['storage'] | undefined): void {
-    const { files, site } = this.#options;
-    this.#source?.close();
+  /** Serves other sites from this storage. */
+  serve({ storage, onDamaged }: Pick<TransferSourceOptions, 'storage' | 'onDamaged'>): void {
+    this.stopServing();
     const send = (receiver: string, reply: TransferReply): void => this.#reply(receiver, reply);
-    this.#source =
-      storage &&
-      new TransferSource({
-        files,
-        timing: nodeTiming,
-        storage,
-        donor: site,
-        send,
-      });
+    const { site: donor } = this.#options;
+    this.#source = new TransferSource({ timing: nodeTiming, storage, donor, send, onDamaged });
+  }
+
+  stopServing(): void {
+    this.#source?.close();
+    this.#source = undefined;
   }
 
   onRequest(from: string, body: unknown): null {
@@ -209,7 +210,8 @@ export class StateTransfers {
           onProblem: (problem) => this.#update({ problem }),
           onClosed: (reason) => onClosed?.(reason),
           onWriteFailed: (error) => this.#setFull(error),
-          onDone: (shared, bytes) => resolve({ donor, shared, bytes }),
+          onDone: ({ smallParts, rows }, bytes) =>
+            resolve({ donor, shared: { sections: {}, smallParts }, rows, bytes }),
         }));
         const sinceMs = performance.now();
         timer = setInterval(() => {

@@ -2,9 +2,9 @@
  * The receiving side of a state transfer. It goes on after a lost link or a restart, and checks the
  * whole at the end.
  */
-import type { Checkpoint } from '../../service/records/checkpoint.ts';
 import { isFenced, type Files, type Timing } from '../storage/disk/files.ts';
-import { IncomingFile } from './incoming-file.ts';
+import { runSteps } from '../storage/rows/run-steps.ts';
+import { IncomingFile, type IncomingState } from './incoming-file.ts';
 import {
   SLICE_BYTES,
   isIntact,
@@ -31,8 +31,8 @@ export interface TransferReceiverOptions {
   onClosed?(reason: string): void;
   /** Received bytes could not be written. They are requested again. */
   onWriteFailed?(error: Error): void;
-  /** The shared part of the donor's checkpoint is complete. */
-  onDone(shared: Checkpoint, bytes: number): void;
+  /** The shared part of the donor's state is complete. */
+  onDone(received: IncomingState, bytes: number): void;
   readonly sliceBytes?: number;
   /**
    * How long to wait for an answer before the request is repeated, in milliseconds. Default: 3000
@@ -64,6 +64,8 @@ export class TransferReceiver {
   /** Whether the write in flight belongs to a transfer that was given up. */
   #isOutdated = false;
   #isEnded = false;
+  /** Whether what has come is being checked. */
+  #isChecking = false;
   /** How many writes in a row have failed. */
   #writeFailures = 0;
   /** Whether something came since the last check. */
@@ -175,7 +177,7 @@ export class TransferReceiver {
   }
 
   #writeNext(): void {
-    if (this.#isWriting || this.#isEnded) return;
+    if (this.#isWriting || this.#isEnded || this.#isChecking) return;
     const offset = this.#incoming.length;
     if (offset === this.#totalBytes) return this.#finish();
     const bytes = this.#slices.get(offset);
@@ -210,11 +212,18 @@ export class TransferReceiver {
   }
 
   #finish(): void {
-    const shared = this.#incoming.read(this.#transfer);
-    if (typeof shared === 'string')
-      return this.#beginAgain(`What has come is not whole: ${shared}`);
-    this.#options.send({ kind: 'transfer.end', transfer: this.#transfer });
-    this.close();
-    this.#options.onDone(shared, this.#incoming.length);
+    const { timing } = this.#options;
+    this.#isChecking = true;
+    runSteps(this.#incoming.read(this.#transfer), { timing }, (error, received) => {
+      this.#isChecking = false;
+      if (this.#isEnded) return;
+      if (typeof received !== 'object') {
+        const problem = received ?? error?.message;
+        return this.#beginAgain(`What has come is not whole: ${problem}`);
+      }
+      this.#options.send({ kind: 'transfer.end', transfer: this.#transfer });
+      this.close();
+      this.#options.onDone(received, this.#incoming.length);
+    });
   }
 }

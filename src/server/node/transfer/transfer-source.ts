@@ -2,9 +2,10 @@
  * The donor of state transfers. It takes a snapshot for each, and reads slices between other work
  * of the site.
  */
-import type { HeldCheckpoint } from '../storage/checkpointer.ts';
 import type { DurableStorage } from '../storage/durable-storage.ts';
-import type { Files, Timing } from '../storage/disk/files.ts';
+import type { Timing } from '../storage/disk/files.ts';
+import type { HeldCommit } from '../storage/rows/row-commits.ts';
+import { estimateTransferBytes } from './estimate-transfer.ts';
 import { SharedFrames } from './shared-frames.ts';
 import {
   SLICE_BYTES,
@@ -14,12 +15,13 @@ import {
 } from './transfer-messages.ts';
 
 export interface TransferSourceOptions {
-  readonly files: Files;
   readonly timing: Timing;
-  readonly storage: DurableStorage;
+  readonly storage: Pick<DurableStorage, 'takeSnapshot'>;
   /** The name of the site. */
   readonly donor: string;
   send(receiver: string, reply: TransferReply): void;
+  /** A read has found damage. The site has to stop. */
+  onDamaged(error: Error): void;
   readonly sliceBytes?: number;
 }
 
@@ -27,29 +29,40 @@ interface Transfer {
   readonly name: string;
   readonly receiver: string;
   /** `undefined` while it is being taken. */
-  snapshot?: HeldCheckpoint;
-  frames?: SharedFrames;
+  snapshot?: Snapshot;
   /** Offsets of requested slices. */
   readonly offsets: Set<number>;
-  uses: number;
+  /** How many checks in a row have found that nothing was requested. */
+  idleChecks: number;
 }
 
-/** A snapshot that is not read is kept for this long at least, and for twice as long at most. */
-const KEEP_SNAPSHOT_MS = 900_000;
+interface Snapshot {
+  readonly commit: HeldCommit;
+  readonly frames: SharedFrames;
+  /** About how many bytes the transfer has. */
+  readonly bytes: number;
+}
+
+/** While a snapshot is held, the store of rows keeps what it has replaced since. */
+const CHECK_MS = 60_000;
+const MAX_IDLE_CHECKS = 15;
 /** Maximum number of waiting slices of one receiver. It requests dropped ones again. */
 const MAX_OFFSETS = 64;
 
 /** Sends the state of a site to others, with one transfer at a time for each of them. */
 export class TransferSource {
   readonly #options: TransferSourceOptions;
+  readonly #Frames: typeof SharedFrames;
   readonly #transfers = new Map<string, Transfer>();
-  /** Whether a snapshot was unreadable. The next one is written into a new file. */
-  #isFreshFileWanted = false;
+  /** What was found to be damaged. Another donor has to send its state. */
+  #damage: Error | undefined;
   #isWorking = false;
   #isClosed = false;
 
-  constructor(options: TransferSourceOptions) {
+  /** @param Frames makes the bytes. Tests replace it. */
+  constructor(options: TransferSourceOptions, Frames: typeof SharedFrames = SharedFrames) {
     this.#options = options;
+    this.#Frames = Frames;
   }
 
   receive(receiver: string, request: TransferRequest): void {
@@ -66,7 +79,7 @@ export class TransferSource {
     } else if (request.kind === 'transfer.end') this.#end(transfer);
     else if (transfer.offsets.size < MAX_OFFSETS) {
       transfer.offsets.add(request.offset);
-      this.#keep(transfer);
+      transfer.idleChecks = 0;
       this.#work();
     }
   }
@@ -79,61 +92,60 @@ export class TransferSource {
   #begin(receiver: string, name: string): void {
     const earlier = this.#transfers.get(receiver);
     if (earlier !== undefined) this.#end(earlier);
-    const transfer: Transfer = { name, receiver, offsets: new Set(), uses: 0 };
+    if (this.#damage !== undefined) return this.#refuse(receiver, name, this.#damage);
+    const transfer: Transfer = { name, receiver, offsets: new Set(), idleChecks: 0 };
     this.#transfers.set(receiver, transfer);
-    const isFreshFile = this.#isFreshFileWanted;
-    this.#options.storage.takeSnapshot(
-      (error, snapshot) => {
-        if (this.#transfers.get(receiver) !== transfer) return snapshot?.release();
-        if (snapshot === undefined) {
-          this.#end(transfer);
-          const reason = (error as Error).message;
-          return this.#options.send(receiver, {
-            kind: 'transfer.refused',
-            transfer: name,
-            reason,
-          });
-        }
-        if (isFreshFile) this.#isFreshFileWanted = false;
-        const { files, donor } = this.#options;
-        transfer.snapshot = snapshot;
-        transfer.frames = new SharedFrames(files, snapshot, {
-          transfer: name,
-          donor,
-        });
-        this.#keep(transfer);
-        this.#sendReady(transfer, snapshot);
-      },
-      { isFreshFile },
-    );
-  }
-
-  #sendReady({ receiver, name }: Transfer, { bytes }: HeldCheckpoint): void {
-    this.#options.send(receiver, {
-      kind: 'transfer.ready',
-      transfer: name,
-      bytes,
+    this.#options.storage.takeSnapshot((error, commit) => {
+      if (this.#transfers.get(receiver) !== transfer) return commit?.release();
+      if (commit !== undefined) return this.#start(transfer, commit);
+      this.#end(transfer);
+      this.#refuse(receiver, name, error as Error);
     });
   }
 
+  #refuse(receiver: string, transfer: string, { message: reason }: Error): void {
+    this.#options.send(receiver, { kind: 'transfer.refused', transfer, reason });
+  }
+
+  #start(transfer: Transfer, commit: HeldCommit): void {
+    try {
+      const header = { transfer: transfer.name, donor: this.#options.donor };
+      const frames = new this.#Frames(commit, header);
+      transfer.snapshot = { commit, frames, bytes: estimateTransferBytes(commit) };
+    } catch (error) {
+      commit.release();
+      return this.#onDamaged(transfer, error as Error);
+    }
+    this.#watch(transfer);
+    this.#sendReady(transfer, transfer.snapshot);
+  }
+
+  #sendReady({ receiver, name }: Transfer, { bytes }: Snapshot): void {
+    this.#options.send(receiver, { kind: 'transfer.ready', transfer: name, bytes });
+  }
+
   /** Ends the transfer unless something is requested in time. */
-  #keep(transfer: Transfer): void {
-    transfer.uses += 1;
-    // One timer covers all requests of that time.
-    if (transfer.uses > 1) return;
-    this.#options.timing.afterMs(KEEP_SNAPSHOT_MS, () => {
+  #watch(transfer: Transfer): void {
+    this.#options.timing.afterMs(CHECK_MS, () => {
       if (this.#transfers.get(transfer.receiver) !== transfer) return;
-      const isUnused = transfer.uses === 1;
-      transfer.uses = 0;
-      if (isUnused) this.#end(transfer);
-      else this.#keep(transfer);
+      transfer.idleChecks += 1;
+      if (transfer.idleChecks > MAX_IDLE_CHECKS) this.#end(transfer);
+      else this.#watch(transfer);
     });
   }
 
   #end(transfer: Transfer): void {
     if (this.#transfers.get(transfer.receiver) === transfer)
       this.#transfers.delete(transfer.receiver);
-    transfer.snapshot?.release();
+    transfer.snapshot?.commit.release();
+  }
+
+  /** Nothing of the rows can be trusted, so the site stops. */
+  #onDamaged(transfer: Transfer, error: Error): void {
+    this.#damage = error;
+    this.#end(transfer);
+    this.#options.send(transfer.receiver, { kind: 'transfer.lost', transfer: transfer.name });
+    this.#options.onDamaged(error);
   }
 
   #work(): void {
@@ -143,25 +155,24 @@ export class TransferSource {
       this.#isWorking = false;
       if (this.#isClosed) return;
       const waiting = [...this.#transfers.values()].filter(({ offsets }) => offsets.size > 0);
-      // One step for each receiver: a frame is read, or a slice is sent.
+      // One step for each receiver: some rows are read, or a slice is sent.
       for (const transfer of waiting) this.#step(transfer);
       if (waiting.length > 0) this.#work();
     });
   }
 
   #step(transfer: Transfer): void {
-    const { frames, offsets, receiver, name } = transfer;
+    const { snapshot, offsets, receiver, name } = transfer;
     const [offset] = offsets;
-    if (frames === undefined || offset === undefined) return offsets.clear();
+    if (snapshot === undefined || offset === undefined) return offsets.clear();
+    const { frames } = snapshot;
     try {
       const found = frames.read(offset, this.#options.sliceBytes ?? SLICE_BYTES);
       if (found === undefined) return frames.advance();
       offsets.delete(offset);
       this.#options.send(receiver, createSlice({ transfer: name, offset, ...found }));
-    } catch {
-      this.#isFreshFileWanted = true;
-      this.#end(transfer);
-      this.#options.send(receiver, { kind: 'transfer.lost', transfer: name });
+    } catch (error) {
+      this.#onDamaged(transfer, error as Error);
     }
   }
 }

@@ -49,6 +49,23 @@ export interface SavedRows {
    * if it is damaged. The caller owns the value.
    */
   get(name: string): unknown;
+  /** Notes that something is missing or wrong although it can be read. Throws that. */
+  reportDamage(problem: string): never;
+}
+
+/** The number of entries of each order of a table, by the name of the order. */
+export type SavedOrders = Readonly<Record<string, number>>;
+
+/**
+ * The orders of each table, by the name of the table. A table whose directory is lost would look
+ * empty without the numbers.
+ */
+export type SavedTables = Readonly<Record<string, SavedOrders>>;
+
+/** What the last commit has of a section that reads its rows from the store. */
+export interface SavedSection extends SavedRows {
+  /** Absent: all orders are taken as they are found. */
+  readonly tables?: SavedTables | undefined;
 }
 
 /**
@@ -57,11 +74,20 @@ export interface SavedRows {
  * closed, and neither `restore` nor `changeAll` is called.
  */
 export interface StoredSection extends Section {
+  /** Whether it reads rows from a store. */
+  readonly isOpen: boolean;
+  /**
+   * What a reader needs to find all rows without the service. Once a set is closed, it is that of
+   * the set, until the next change.
+   */
+  readonly savedTables: SavedTables;
   /**
    * Begins with what the store has, instead of `restore`. Reads no rows, but the directories of
-   * orders and the remembered removals.
+   * orders and the remembered removals. An order that the last commit lacks is made of all rows.
+   *
+   * @throws Error if an order has more or fewer entries than the last commit
    */
-  open(saved: SavedRows): void;
+  open(saved: SavedSection): void;
   /**
    * The set that was closed last is on the disk, and `saved` shows it. Runs in a turn of its own:
    * no scan is open.
@@ -69,6 +95,10 @@ export interface StoredSection extends Section {
   onCommitted(saved: SavedRows): void;
   /** It is not. The next set has its rows too. */
   onCommitFailed(): void;
+}
+
+export function isStored(section: Section): section is StoredSection {
+  return 'onCommitted' in section;
 }
 
 export interface Checkpoint {

@@ -49,6 +49,11 @@ export interface OrderChunksOptions {
   /** Names the order in errors. */
   readonly description: string;
   readonly saved: SavedRows;
+  /**
+   * How many entries the last commit has: without its directory, an order looks empty. If there are
+   * none, a directory that is found remains from an index that was dropped. Default: unchecked
+   */
+  readonly savedSize?: number | undefined;
   readonly cache: ResidentCache;
   /** A chunk that would be longer is split. */
   readonly maxChunk: number;
@@ -63,12 +68,18 @@ export class OrderChunks implements ItemOwner {
   #directoryBytes = 0;
   #cachedBytes = 0;
 
+  /** @throws Error if the order has not as many entries as the last commit */
   constructor(options: OrderChunksOptions) {
+    const { saved, savedSize, description } = options;
     this.#options = options;
-    this.#saved = options.saved;
-    const saved = this.#saved.get(DIRECTORY);
-    this.#directory = loadDirectory(saved as SavedDirectory | undefined);
+    this.#saved = saved;
+    const directory = savedSize === 0 ? undefined : saved.get(DIRECTORY);
+    this.#directory = loadDirectory(directory as SavedDirectory | undefined);
     this.#measure();
+    if (savedSize !== undefined && this.#size !== savedSize)
+      saved.reportDamage(
+        `the order ${description} has ${this.#size} entries, and the last commit has ${savedSize}`,
+      );
   }
 
   get size(): number {
@@ -130,6 +141,14 @@ export class OrderChunks implements ItemOwner {
         yield entry;
       }
     }
+  }
+
+  /**
+   * Yields a function for each chunk that reads its entries, without keeping them. It throws if the
+   * chunk is missing or not the one of the directory.
+   */
+  *readers(): Generator<() => readonly Entry[], void, undefined> {
+    for (const chunk of this.#directory.chunks) yield () => this.#readAnew(chunk).map(loadEntry);
   }
 
   /**
@@ -223,10 +242,11 @@ export class OrderChunks implements ItemOwner {
     if (cached !== undefined) return cached.entries;
     const entries = this.#saved.get(String(number)) as readonly SavedEntry[] | undefined;
     const name = `chunk ${number} of the order ${this.#options.description}`;
-    if (entries === undefined) throw new Error(`${name} is missing, which its directory names`);
+    if (entries === undefined)
+      return this.#saved.reportDamage(`${name} is missing, which its directory names`);
     // An old copy of a chunk has the checksum that it needs.
     if (entries.length !== size || compareEntries(loadEntry(entries[0] as SavedEntry), first) !== 0)
-      throw new Error(`${name} is not the one of its directory`);
+      this.#saved.reportDamage(`${name} is not the one of its directory`);
     return entries;
   }
 

@@ -65,9 +65,13 @@ export interface SavedTable {
 }
 
 export function getSavedTable(saved: SavedRows, table: string): SavedTable {
+  const readAt = (toName: (name: string) => string): SavedRows => ({
+    get: (name) => saved.get(toName(name)),
+    reportDamage: (problem) => saved.reportDamage(problem),
+  });
   return {
-    rows: { get: (key) => saved.get(formatRowName(table, key)) },
-    parts: { get: (part) => saved.get(formatPartName(table, part)) },
-    getOrder: (order) => ({ get: (chunk) => saved.get(formatChunkName(table, order, chunk)) }),
+    rows: readAt((key) => formatRowName(table, key)),
+    parts: readAt((part) => formatPartName(table, part)),
+    getOrder: (order) => readAt((chunk) => formatChunkName(table, order, chunk)),
   };
 }

@@ -93,7 +93,7 @@ export function loadParts(
   while (number !== undefined) {
     const part = saved.get(formatPart(field, number, key));
     if (part === undefined)
-      throw new Error(
+      saved.reportDamage(
         `part ${number} of '${field}' is missing, which the row ${JSON.stringify(key)} names`,
       );
     number = parts.restore(number, part);

@@ -1,5 +1,12 @@
 /** The materialized state of one site: its stable snapshot, which only ever moves forward. */
-import type { SavedRow, SavedRows, SectionRows, StoredSection } from '../records/checkpoint.ts';
+import type {
+  SavedRow,
+  SavedRows,
+  SavedSection,
+  SavedTables,
+  SectionRows,
+  StoredSection,
+} from '../records/checkpoint.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
 import { ResidentCache } from './resident-cache.ts';
@@ -24,14 +31,14 @@ export interface StateReader {
   scan(range: ReadRange, reverse: boolean): Iterable<Entry>;
 }
 
-const DEFAULT_CACHE_BYTES = 1 << 26;
+const DEFAULT_CACHE_BYTES = 2 ** 26;
 
 export interface OpenOptions {
   /**
    * Beyond so many bytes, rows and chunks of orders leave memory that have not changed since the
    * last commit. Default: 64 MiB
    */
-  readonly cacheBytes?: number;
+  readonly cacheBytes?: number | undefined;
   /** A chunk of an order that would have more entries is split. Default: 512 */
   readonly maxChunk?: number;
 }
@@ -46,6 +53,7 @@ export class Store implements StateReader, StoredSection {
   onApply: ((effect: Effect, stamp: Stamp) => void) | undefined;
   readonly #tables = new Map<string, TableStore>();
   #cache: ResidentCache | undefined;
+  #damage: Error | undefined;
 
   constructor(tables: Tables, parts: typeof STATE_PARTS = STATE_PARTS) {
     const countRemoval = (): void => {
@@ -56,12 +64,50 @@ export class Store implements StateReader, StoredSection {
       this.#tables.set(name, new TableStore(name, table, countRemoval, parts));
   }
 
-  open(saved: SavedRows, options: OpenOptions = {}): void {
+  open(saved: SavedSection, options: OpenOptions = {}): void {
     const { cacheBytes = DEFAULT_CACHE_BYTES, maxChunk = MAX_CHUNK_ENTRIES } = options;
     const cache = new ResidentCache(cacheBytes);
     this.#cache = cache;
-    for (const [name, table] of this.#tables)
-      table.open(getSavedTable(saved, name), { cache, maxChunk });
+    const sizes = saved.tables && new Map(Object.entries(saved.tables));
+    const guarded = this.#guard(saved);
+    for (const [name, table] of this.#tables) {
+      const orderSizes = sizes && new Map(Object.entries(sizes.get(name) ?? {}));
+      table.open(getSavedTable(guarded, name), { cache, maxChunk, orderSizes });
+    }
+  }
+
+  /**
+   * What a read has found to be damaged. The read has thrown it, but a generator may have caught
+   * that, so whoever answers has to ask. Nothing that was read since can be trusted.
+   */
+  get damage(): Error | undefined {
+    return this.#damage;
+  }
+
+  /** Notes damage that reads find. */
+  #guard(saved: SavedRows): SavedRows {
+    const note = <T>(read: () => T): T => {
+      try {
+        return read();
+      } catch (error) {
+        this.#damage ??= error as Error;
+        throw error;
+      }
+    };
+    return {
+      get: (name) => note(() => saved.get(name)),
+      reportDamage: (problem) => note(() => saved.reportDamage(problem)),
+    };
+  }
+
+  get isOpen(): boolean {
+    return this.#cache !== undefined;
+  }
+
+  get savedTables(): SavedTables {
+    return Object.fromEntries(
+      [...this.#tables].map(([name, { orderSizes }]) => [name, orderSizes]),
+    );
   }
 
   read(table: string, key: string, field: string): unknown {
@@ -96,6 +142,13 @@ export class Store implements StateReader, StoredSection {
   get bytes(): number {
     let bytes = 0;
     for (const table of this.#tables.values()) bytes += table.bytes;
+    return bytes;
+  }
+
+  /** How many of them a start needs. */
+  get bytesAtStart(): number {
+    let bytes = 0;
+    for (const table of this.#tables.values()) bytes += table.bytesAtStart;
     return bytes;
   }
 
@@ -163,7 +216,8 @@ export class Store implements StateReader, StoredSection {
   }
 
   onCommitted(saved: SavedRows): void {
-    for (const [name, table] of this.#tables) table.onCommitted(getSavedTable(saved, name));
+    const guarded = this.#guard(saved);
+    for (const [name, table] of this.#tables) table.onCommitted(getSavedTable(guarded, name));
     this.#cache?.onCommitted();
   }
 

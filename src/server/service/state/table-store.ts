@@ -2,7 +2,7 @@
  * The rows of one table at one site, with the orders that scans read: of primary keys, and of each
  * indexed field. All are in memory, unless the table was opened with a store that has them.
  */
-import type { RowChanges } from '../records/checkpoint.ts';
+import type { RowChanges, SavedOrders } from '../records/checkpoint.ts';
 import { deepFreeze } from '../../../values/deep-freeze.ts';
 import {
   compareStamps,
@@ -31,7 +31,8 @@ import { loadParts, SavedParts } from './saved-parts.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { Order } from './stored-order.ts';
 import { STATE_PARTS, StoredTable, type StoredTableOptions } from './stored-table.ts';
-import { compareKeys, TableColumns, type Column } from './table-columns.ts';
+import { compareKeys, TableColumns, type Column, type IndexedColumn } from './table-columns.ts';
+import { nameIndex, type TableOrders } from './table-orders.ts';
 import type { Table } from '../tables.ts';
 import type { Vector } from '../records/vector.ts';
 
@@ -88,7 +89,10 @@ export class TableStore {
   }
 
   /** Begins with what a store has, and reads rows from there from now on. */
-  open(saved: SavedTable, options: Pick<StoredTableOptions, 'cache' | 'maxChunk'>): void {
+  open(
+    saved: SavedTable,
+    options: Pick<StoredTableOptions, 'cache' | 'maxChunk' | 'orderSizes'>,
+  ): void {
     const indexes = this.#columns.indexed.map(({ name }) => name);
     const parts = this.#classes;
     const stored = new StoredTable(
@@ -107,12 +111,20 @@ export class TableStore {
       },
     );
     this.#rows = stored.rows;
-    this.#keys = stored.keys;
-    for (const column of this.#columns.indexed) column.index = stored.getIndex(column.name);
-    for (const entry of stored.removals.scan({ table: this.#name }))
+    this.#keys = stored.orders.keys;
+    for (const column of this.#columns.indexed) column.index = stored.orders.getIndex(column.name);
+    for (const entry of stored.orders.removals.scan({ table: this.#name }))
       this.#restoreRemoval(parseRemovalEntry(entry));
     this.#stored = stored;
     for (const { changes } of [this, this.parts]) changes.open();
+    const { orderSizes } = options;
+    if (orderSizes !== undefined)
+      this.#addAllTo(this.#columns.indexed.filter(({ name }) => !orderSizes.has(nameIndex(name))));
+  }
+
+  /** The sizes of the orders that a store has of the table. */
+  get orderSizes(): SavedOrders {
+    return this.#stored?.orders.sizes ?? {};
   }
 
   read(key: string, field: string): unknown {
@@ -169,16 +181,21 @@ export class TableStore {
   /** About how many bytes the table takes in memory. Without a store, its content alone decides. */
   get bytes(): number {
     let bytes = this.#bytes + this.#removalBytes;
-    if (this.#stored !== undefined) return bytes + this.#stored.orderBytes;
+    if (this.#stored !== undefined) return bytes + this.#stored.orders.bytes;
     for (const { index } of this.#columns.indexed) bytes += index.bytes;
     return bytes;
+  }
+
+  /** How many of them a start needs. It reads no rows if a store has them. */
+  get bytesAtStart(): number {
+    return this.#stored === undefined ? this.bytes : this.#removalBytes;
   }
 
   /** The bytes that cannot leave memory before a commit. */
   get dirtyBytes(): number {
     if (this.#stored === undefined) return 0;
-    const { rows, dirtyOrderBytes } = this.#stored;
-    return this.#bytes - rows.cleanBytes + dirtyOrderBytes;
+    const { rows, orders } = this.#stored;
+    return this.#bytes - rows.cleanBytes + orders.dirtyBytes;
   }
 
   /**
@@ -188,7 +205,7 @@ export class TableStore {
   forgetRemovals(covered: Vector): void {
     this.#removals.forgetCovered(covered, MAX_FORGOTTEN, (removal) => {
       this.changes.note(removal.key);
-      this.#stored?.removals.delete(toRemovalEntry(removal));
+      this.#stored?.orders.removals.delete(toRemovalEntry(removal));
       this.#removalBytes -= REMOVAL_BYTES + measureText(removal.key);
     });
   }
@@ -234,10 +251,7 @@ export class TableStore {
       if (state?.parts !== undefined) this.parts.add(key);
       this.#bytes += state?.bytes ?? 0;
     }
-    for (const { position, index } of this.#columns.indexed) {
-      const state = row.states[position];
-      if (state !== undefined) updateIndex(index, key, NO_VALUES, getIndexedValues(state.read()));
-    }
+    addToIndexes(this.#columns.indexed, key, row);
   }
 
   closeChanges(): void {
@@ -247,8 +261,8 @@ export class TableStore {
   }
 
   /** Takes up to `max` rows that the store has of orders. */
-  takeClosedOrders(max: number): ReturnType<StoredTable['takeClosed']> {
-    return this.#stored?.takeClosed(max) ?? [];
+  takeClosedOrders(max: number): ReturnType<TableOrders['takeClosed']> {
+    return this.#stored?.orders.takeClosed(max) ?? [];
   }
 
   onCommitted(saved: SavedTable): void {
@@ -261,15 +275,22 @@ export class TableStore {
     this.#stored?.onCommitFailed();
   }
 
+  /** Adds all rows to indexes that are new in this version of the service. */
+  #addAllTo(columns: readonly IndexedColumn[]): void {
+    if (columns.length === 0) return;
+    for (const { key } of this.#keys.scan({ table: this.#name }, false))
+      addToIndexes(columns, key, this.#stored?.rows.view(key) as Row);
+  }
+
   /** Creates a row as the store has it. */
   #load(key: string): Row | undefined {
-    const { saved, keys } = this.#stored as StoredTable;
+    const { saved, orders } = this.#stored as StoredTable;
     const stored = saved.rows.get(key) as StoredRow | undefined;
     if (stored === undefined) {
       // A store may have lost the row without a word.
-      if (!keys.isSaved({ value: key, key })) return undefined;
+      if (!orders.keys.isSaved({ value: key, key })) return undefined;
       const name = `the row ${JSON.stringify(key)} of '${this.#name}'`;
-      throw new Error(`${name} is missing, which the order of keys names`);
+      return saved.rows.reportDamage(`${name} is missing, which the order of keys names`);
     }
     const row = this.#columns.restoreRow(stored);
     if (row === undefined || this.#columns.inParts.length === 0) return row;
@@ -388,8 +409,8 @@ export class TableStore {
   }
 
   #setRemoved(removal: Removal, earlier: Removal | undefined): void {
-    if (earlier !== undefined) this.#stored?.removals.delete(toRemovalEntry(earlier));
-    this.#stored?.removals.add(toRemovalEntry(removal));
+    if (earlier !== undefined) this.#stored?.orders.removals.delete(toRemovalEntry(earlier));
+    this.#stored?.orders.removals.add(toRemovalEntry(removal));
     this.#rememberRemoval(removal);
   }
 
@@ -408,6 +429,13 @@ export class TableStore {
     const state = this.#columns.createState(column);
     this.#bytes += state.bytes;
     return state;
+  }
+}
+
+function addToIndexes(columns: readonly IndexedColumn[], key: string, { states }: Row): void {
+  for (const { position, index } of columns) {
+    const state = states[position];
+    if (state !== undefined) updateIndex(index, key, NO_VALUES, getIndexedValues(state.read()));
   }
 }
 

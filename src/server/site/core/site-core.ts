@@ -199,6 +199,8 @@ export interface PartOptions {
    * decide alike may depend on it. Default: no limit
    */
   readonly maxMemoryBytes?: number | undefined;
+  /** How many bytes of them may be rows that the store of rows has too. Default: 64 MiB */
+  readonly cacheBytes?: number | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: SiteObserver | undefined;

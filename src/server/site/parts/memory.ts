@@ -34,6 +34,11 @@ const FULL_SHARE = 1;
  */
 const MAX_LIMITED_SHARE = 0.5;
 
+/**
+ * From this share on, changed rows are written to the store of rows, so that they can leave memory.
+ */
+const CHECKPOINT_SHARE = 1 / 8;
+
 /** Below this share, memory is counted once in so many inputs: it costs some calls each time. */
 const COUNTING_SHARE = 0.5;
 const MAX_UNCOUNTED = 16;
@@ -124,7 +129,12 @@ export class SiteMemory implements MemoryPort, Settling {
 
   /** The bytes that a start needs for the checkpoint. Entries of logs are not in it. */
   get savedBytes(): number {
-    return this.#core.state.store.bytes + this.#replyBytes + this.#windowBytes;
+    return this.#core.state.store.bytesAtStart + this.#replyBytes + this.#windowBytes;
+  }
+
+  /** Whether so much has changed since the last checkpoint that another one should begin. */
+  get isCheckpointDue(): boolean {
+    return this.#core.state.store.dirtyBytes >= CHECKPOINT_SHARE * this.#maxBytes;
   }
 
   get status(): MemoryStatus {

@@ -15,13 +15,15 @@ import type { Origin, Origins } from '../../../server/service/records/origin.ts'
 import type { Site } from '../../../server/site/site.ts';
 import type { SiteOptions } from '../../../server/site/site-options.ts';
 import type { RecoveredSite } from '../../../server/node/storage/recovery.ts';
-import { installSite } from '../../../server/node/transfer/install-site.ts';
+import { installSite, type SiteLocation } from '../../../server/node/transfer/install-site.ts';
+import type { Tables } from '../../../server/service/tables.ts';
 import { PropertyViolation } from '../checkers/checker.ts';
 import type { SimulatedDisk } from '../disk/disk.ts';
 import type { SimulationOptions } from '../options.ts';
 import { REPLICA_LIMITS } from '../replica-limits.ts';
 import { SENT_BACK } from '../../../server/site/wire/envelope.ts';
-import { SITE_DIRECTORY, type SimulatedSite } from '../simulated-site.ts';
+import { SITE_DIRECTORY } from '../disk/site-directory.ts';
+import type { SimulatedSite } from '../simulated-site.ts';
 import { EPOCH_MS } from '../simulated-clock.ts';
 import { CopiedDirectories, type CopiedDirectory, type LogLeader } from './copied-directories.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
@@ -39,6 +41,8 @@ export interface ClusterContext {
   readonly leaders: readonly Origin[];
   readonly partitions: SimulatedPartitions;
   readonly steps: ClusterSteps;
+  /** The tables of the service. */
+  readonly tables: Tables;
   /** By partition: how often its log was restored with a loss. */
   readonly losses: Map<number, number>;
   closeLinks(): void;
@@ -55,6 +59,12 @@ export interface ClusterContext {
   ): void;
   /** Starts another node of a site on a copy of its directory. The checkers do not see it. */
   addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
+}
+
+/** A state that is installed, and the task that ends with that. */
+interface InstalledState {
+  readonly state: RecoveredState;
+  readonly task: string;
 }
 
 /** How the state of a stopped site is changed. */
@@ -167,7 +177,7 @@ export class ClusterEvents {
     );
     this.#at(options.distantTwinAtMs, () =>
       this.#onceSettled((site) =>
-        this.#distant.add(this.#runTwice({ site, files: site.disk.copyFiles() })),
+        this.#distant.add(this.#runTwice({ site, content: site.disk.copyContent() })),
       ),
     );
   }
@@ -243,9 +253,9 @@ export class ClusterEvents {
     const own = site.unpackState(found.stored);
     const state = this.#context.steps.dropLogEnds(own, kept);
     if (state === undefined) return false;
-    const notes = site.unpackNotes(found.stored);
-    this.#install(site.disk, { state, found, task }, (error, note) =>
-      error === undefined ? site.startFrom({ note, notes }) : onFailed(),
+    // The rows stay as they are, with the notes of the checkers.
+    this.#installKept(site.disk, { state, found, task }, (error) =>
+      error === undefined ? site.start() : onFailed(),
     );
     return true;
   }
@@ -445,38 +455,57 @@ export class ClusterEvents {
     });
   }
 
+  /** Replaces the state on a disk by a new one, which has all its rows. */
   #install(
     disk: SimulatedDisk,
-    {
-      state,
-      found,
-      task,
-    }: {
-      state: RecoveredState;
-      found: RecoveredSite | undefined;
-      task: string;
-    },
+    { state, found, task }: { found: RecoveredSite | undefined } & InstalledState,
     done: (error: Error | undefined, note: number) => void,
   ): void {
-    const { nextSegment = 1, nextCheckpoint = 1 } = found ?? {};
-    const numbers = { nextSegment, nextCheckpoint };
-    const place = {
-      files: disk.mount(),
-      timing: createTiming(this.#context.timeline),
-      directory: SITE_DIRECTORY,
-    };
+    const { nextSegment = 1, lastCommit = 0 } = found ?? {};
     const note = -(this.#installed += 1);
     const checkpoint = state.checkpoint && {
       ...state.checkpoint,
       smallParts: { ...getSavedSite(state.checkpoint), note },
     };
+    const noted = { ...state, checkpoint };
+    const numbers = { nextSegment, commit: lastCommit + 1 };
+    // All rows are in the sections of the state.
     installSite(
-      { ...place, site: 'site', state: { ...state, checkpoint }, ...numbers },
-      (error) => {
-        this.#tasks.delete(task);
-        done(error, note);
-      },
+      { ...this.#locate(disk), state: noted, sharedRows: [], ...numbers },
+      this.#endTask(task, (error) => done(error, note)),
     );
+  }
+
+  /** Replaces the logs on a disk. The rows stay. */
+  #installKept(
+    disk: SimulatedDisk,
+    { state, found, task }: { found: RecoveredSite } & InstalledState,
+    done: (error: Error | undefined) => void,
+  ): void {
+    const { nextSegment, lastCommit, lastCheckpoint } = found;
+    const commit = lastCheckpoint?.file ?? lastCommit;
+    installSite({ ...this.#locate(disk), state, nextSegment, commit }, this.#endTask(task, done));
+  }
+
+  #endTask(
+    task: string,
+    done: (error: Error | undefined) => void,
+  ): (error: Error | undefined) => void {
+    return (error) => {
+      this.#tasks.delete(task);
+      done(error);
+    };
+  }
+
+  #locate(disk: SimulatedDisk): SiteLocation {
+    return {
+      files: disk.mount(),
+      timing: createTiming(this.#context.timeline),
+      directory: SITE_DIRECTORY,
+      site: 'site',
+      rows: disk.rows,
+      tables: this.#context.tables,
+    };
   }
 
   /** The sites that run, and have not been closed as far as they know. */
@@ -514,12 +543,12 @@ export class ClusterEvents {
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
 
-  #putBack({ site, files }: CopiedDirectory): void {
+  #putBack({ site, content }: CopiedDirectory): void {
     this.#counts['old directories'] += 1;
     this.#forks.add(site);
     this.#forked.add(site.origin);
     site.stop();
-    site.disk.putFiles(files);
+    site.disk.putContent(content);
     this.#later(this.#context.options.downMeanMs, () => {
       if (site.isLost) return;
       // Only its first start is certainly not above the last one of its site.
@@ -529,10 +558,10 @@ export class ClusterEvents {
   }
 
   /** Runs another node on a copy. It must stop, and show nothing before. */
-  #runTwice({ site, files }: CopiedDirectory): SimulatedSite {
+  #runTwice({ site, content }: CopiedDirectory): SimulatedSite {
     this.#counts.twins += 1;
     const disk = this.#context.makeDisk();
-    disk.putFiles(files);
+    disk.putContent(content);
     const twin = this.#context.addTwin(site, disk);
     this.#twins.push(twin);
     this.#forks.add(twin);

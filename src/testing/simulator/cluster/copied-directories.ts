@@ -4,6 +4,7 @@
  */
 import type { Random } from '../../../server/service/collections/random.ts';
 import { getStartNumber } from '../../../server/log/epoch.ts';
+import type { DiskContent } from '../disk/disk.ts';
 import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
 import type { Timeline } from '../timeline.ts';
@@ -12,7 +13,7 @@ import { countEntries, countOperations, getAcceptedStart } from './site-copies.t
 /** A copy of the directory of a site. */
 export interface CopiedDirectory {
   readonly site: SimulatedSite;
-  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly content: DiskContent;
 }
 
 interface Backup extends CopiedDirectory {
@@ -58,12 +59,12 @@ export class CopiedDirectories {
   onceAllKnowMore(site: SimulatedSite | undefined, run: (copied: CopiedDirectory) => void): void {
     const { options, timeline, random, isHealed, isSettled } = this.#context;
     if (site?.machine === undefined) return;
-    const files = site.disk.copyFiles();
+    const content = site.disk.copyContent();
     const start = site.machine.door.filter.epoch;
     const backup = {
       site,
-      files,
-      length: countOperations(site.origin, site.readFiles(files)),
+      content,
+      length: countOperations(site.origin, site.readContent(content)),
       start,
     };
     // The others may learn of a later start without an operation that the copy lacks.
@@ -87,10 +88,11 @@ export class CopiedDirectories {
       if (leader?.site.machine === undefined) return;
       const { site } = leader;
       const { machine } = site;
-      const files = site.disk.copyFiles();
+      const content = site.disk.copyContent();
       timeline.schedule(random.exponential(OLD_MEAN_MS), () => {
         const isSameStart = site.machine === machine;
-        if (isSettled() && isSameStart && this.#isOnlyLogOld(leader, files)) run({ site, files });
+        if (isSettled() && isSameStart && this.#isOnlyLogOld(leader, content))
+          run({ site, content });
         else this.onceOnlyLogIsOld(run);
       });
     });
@@ -101,13 +103,13 @@ export class CopiedDirectories {
     const hasMore = ({ machine }: SimulatedSite): boolean =>
       (machine?.blue.getHeld(site.origin).sequence ?? 0) > length;
     const knowsLaterStart = (other: SimulatedSite): boolean =>
-      getStartNumber(getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles()))) >
+      getStartNumber(getAcceptedStart(site.origin, other.readContent(other.disk.copyContent()))) >
       getStartNumber(start);
     return others.length > 0 && (others.every(hasMore) || others.every(knowsLaterStart));
   }
 
-  #isOnlyLogOld({ site, partition }: LogLeader, files: CopiedDirectory['files']): boolean {
-    const state = site.readFiles(files);
+  #isOnlyLogOld({ site, partition }: LogLeader, content: DiskContent): boolean {
+    const state = site.readContent(content);
     const own = countOperations(site.origin, state);
     const length = countEntries(state, partition);
     const others = this.#getOthers(site);

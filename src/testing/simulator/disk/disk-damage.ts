@@ -1,6 +1,6 @@
 /**
- * Damages the files of a site while it is down, in addition to a crash: files disappear, bits flip,
- * an old version returns. A start must then fail, or lose nothing.
+ * Damages the log files of a site while it is down, in addition to a crash: files disappear, bits
+ * flip, an old version returns. A start must then fail, or lose nothing.
  *
  * Two things are left out, since no site can notice them from its own directory: damage to the last
  * frame of its last log file, which looks like a torn write, and the loss of that file as a whole.
@@ -24,15 +24,13 @@ export type DirectoryFiles = ReadonlyMap<string, Uint8Array>;
 
 export interface Damage {
   readonly kind: 'lost' | 'flipped' | 'old';
-  readonly names: readonly string[];
+  readonly name: string;
 }
 
-/** The files of the damage with their content afterwards. Removed files have none. */
-export type DamageResult = Damage & {
-  readonly changed: ReadonlyMap<string, Uint8Array | undefined>;
-};
+/** The damaged file with its content afterwards. A removed file has none. */
+export type DamageResult = Damage & { readonly bytes: Uint8Array | undefined };
 
-/** Damages files in one way. `old` has an earlier version of some files. */
+/** Damages a file in one way. `old` has an earlier version of some files. */
 export function drawDamage(
   files: DirectoryFiles,
   old: DirectoryFiles,
@@ -48,12 +46,7 @@ export function drawDamage(
   const [first, ...rest] = eligible;
   if (first === undefined) return undefined;
   const chosen = random.pick([first, ...rest]);
-  // Both files of a checkpoint are damaged as often as one of them.
-  const names = random.chance(0.5)
-    ? [chosen]
-    : eligible.filter((name) => getTwinName(name) === getTwinName(chosen));
-  const changed = new Map(names.map((name) => [name, change(name)] as const));
-  return { kind, names, changed };
+  return { kind, name: chosen, bytes: change(chosen) };
 
   function change(name: string): Uint8Array | undefined {
     if (kind === 'lost') return undefined;
@@ -77,10 +70,6 @@ export function checkNothingLost(stored: RecoveredState, undamaged: RecoveredSit
       'damage',
     );
   }
-}
-
-function getTwinName(name: string): string {
-  return name.replace('-copy', '');
 }
 
 function findLastWrittenLog(files: DirectoryFiles): string | undefined {

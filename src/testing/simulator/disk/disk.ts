@@ -8,7 +8,10 @@ import {
   type SyncedFile,
 } from '../../../server/node/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
-import type { Random } from '../../../server/service/collections/random.ts';
+import { recoverDisk } from './site-directory.ts';
+import { createNoSpaceError } from './simulated-row-disk.ts';
+import { createRowDisk, SimulatedRowStores, type RowContents } from './simulated-row-stores.ts';
+import { Random } from '../../../server/service/collections/random.ts';
 import type { Timeline } from '../timeline.ts';
 
 export interface SimulatedDiskOptions {
@@ -22,6 +25,16 @@ export interface SimulatedDiskOptions {
   readonly instantShare?: number;
   /** The chance that a crash is followed by damage to files. Default: 0 */
   readonly damageChance?: number;
+  /** What the stores of rows draw. Default: a sequence that is always the same */
+  readonly rowRandom?: Random;
+  /** The mean of each of the two times of a commit of rows. Default: `syncMeanMs` */
+  readonly commitMeanMs?: number;
+}
+
+/** A copy of the files and the stores of rows. */
+export interface DiskContent {
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly rows: RowContents;
 }
 
 interface PendingWrite {
@@ -39,12 +52,10 @@ export class SimulatedDisk {
   isFull = false;
   /** The number of writes of which a crash kept some sectors and lost others. */
   tornWrites = 0;
-  /** The damages to files beside crashes, by kind. */
-  readonly damages: Record<Damage['kind'], number> = {
-    lost: 0,
-    flipped: 0,
-    old: 0,
-  };
+  /** The damages beside crashes to files, and to stores of rows, by kind. */
+  readonly damages = createDamageCounts();
+  readonly rowDamages = createDamageCounts();
+  readonly rows: SimulatedRowStores;
   readonly options: SimulatedDiskOptions;
   readonly #files = new Map<string, Uint8Array>();
   readonly #unsynced = new Set<PendingWrite>();
@@ -53,12 +64,27 @@ export class SimulatedDisk {
   #mounts = 0;
   /** Whether another process has taken over the files of the present mount. */
   isDeposed = false;
-  #undamagedFiles: Map<string, Uint8Array> | undefined;
-  /** The files at the previous crash. */
-  #previousFiles: ReadonlyMap<string, Uint8Array> = new Map();
+  #undamaged: DiskContent | undefined;
+  /** The content at the previous crash. */
+  #previous: DiskContent = { files: new Map(), rows: new Map() };
+  readonly #rowRandom: Random;
 
   constructor(options: SimulatedDiskOptions) {
     this.options = options;
+    const { timeline, rowRandom = new Random(0), syncMeanMs, commitMeanMs = syncMeanMs } = options;
+    this.#rowRandom = rowRandom;
+    this.rows = new SimulatedRowStores({
+      timeline,
+      random: rowRandom,
+      commitMeanMs,
+      getRefusal: () => this.#getRefusal(),
+      createDisk: (...args) => this.createRowDisk(...args),
+    });
+  }
+
+  /** Creates what stays of a store of rows. */
+  createRowDisk(...args: Parameters<typeof createRowDisk>): ReturnType<typeof createRowDisk> {
+    return createRowDisk(...args);
   }
 
   /**
@@ -67,6 +93,7 @@ export class SimulatedDisk {
    */
   mount(): Files {
     this.#mounts += 1;
+    this.rows.mount();
     this.isDeposed = false;
     const mount = this.#mounts;
     const isMounted = (): boolean => mount === this.#mounts;
@@ -121,6 +148,7 @@ export class SimulatedDisk {
   depose(): void {
     this.isDeposed = true;
     this.#unsynced.clear();
+    this.rows.depose();
   }
 
   /** Loses unsynced data, completely or in part. */
@@ -132,65 +160,99 @@ export class SimulatedDisk {
     this.#removing.clear();
     if (!this.isDeposed) for (const write of this.#unsynced) this.#tear(write);
     this.#unsynced.clear();
+    this.rows.crash();
     const { damageChance = 0, random } = this.options;
     if (damageChance > 0 && random.chance(damageChance)) this.#damage();
-    if (damageChance > 0) this.#previousFiles = copyFiles(this.#undamagedFiles ?? this.#files);
+    if (damageChance > 0) this.#previous = this.#undamaged ?? this.copyContent();
   }
 
-  /** The disk before it was damaged, read-only. `undefined` if it is not damaged. */
-  get openUndamaged(): Files | undefined {
-    const whole = this.#undamagedFiles;
-    if (whole === undefined) return undefined;
+  /** A copy of the disk before it was damaged. `undefined` if it is not damaged. */
+  get undamaged(): SimulatedDisk | undefined {
+    if (this.#undamaged === undefined) return undefined;
     const disk = new SimulatedDisk(this.options);
-    for (const [path, bytes] of whole) disk.put(path, bytes);
-    return disk.mount();
+    disk.putContent(this.#undamaged);
+    return disk;
   }
 
-  /** Restores the files from before the damage, as from a backup. */
+  /** Restores the content from before the damage, as from a backup. */
   restoreBackup(): void {
-    if (this.#undamagedFiles !== undefined) this.putFiles(this.#undamagedFiles);
-    this.#undamagedFiles = undefined;
+    if (this.#undamaged !== undefined) this.putContent(this.#undamaged);
+    this.#undamaged = undefined;
   }
 
-  /** Returns the present files, as a backup of the running site would have them. */
-  copyFiles(): ReadonlyMap<string, Uint8Array> {
-    return copyFiles(this.#files);
+  /** Returns the present content, as a backup of the running site would have it. */
+  copyContent(): DiskContent {
+    return { files: copyFiles(this.#files), rows: this.rows.copy() };
   }
 
-  /** Replaces all files by such a copy while no site runs on the disk. */
-  putFiles(files: ReadonlyMap<string, Uint8Array>): void {
+  /** Replaces all content by such a copy while no site runs on the disk. */
+  putContent({ files, rows }: DiskContent): void {
     this.#files.clear();
     this.#removing.clear();
     for (const [path, bytes] of copyFiles(files)) this.#files.set(path, bytes);
+    this.rows.put(rows);
   }
 
-  /** Continues with the damaged files. Returns those from before, if there are such. */
-  acceptDamage(): Files | undefined {
-    const undamaged = this.openUndamaged;
-    this.#undamagedFiles = undefined;
+  /** Continues with the damaged content. Returns a disk from before, if there is one. */
+  acceptDamage(): SimulatedDisk | undefined {
+    const { undamaged } = this;
+    this.#undamaged = undefined;
     return undamaged;
   }
 
+  /** Damages the stores of rows, or else a file. */
   #damage(): void {
+    // No start has found the damage before, and nothing else did.
+    this.rows.repair();
+    const before = this.copyContent();
+    const damage = this.#rowRandom.pick([
+      () => this.#damageRows(),
+      () => this.#damageRows(),
+      () => this.#damageFile(),
+      () => this.#bringLogsBack(),
+    ]);
+    if (damage()) this.#undamaged = before;
+  }
+
+  #damageRows(): boolean {
+    const kind = this.rows.damage(this.#previous.rows);
+    if (kind !== undefined) this.rowDamages[kind] += 1;
+    return kind !== undefined;
+  }
+
+  /**
+   * Brings all files back as they were at the previous crash, below newer rows. Only the rows show
+   * that, so it is done only if they have entries that these logs lack.
+   */
+  #bringLogsBack(): boolean {
+    const { files } = this.#previous;
+    const disk = new SimulatedDisk(this.options);
+    disk.putContent({ files, rows: this.rows.copy() });
+    if (isAccepted(disk)) return false;
+    this.#files.clear();
+    for (const [path, bytes] of copyFiles(files)) this.#files.set(path, bytes);
+    this.damages.old += 1;
+    return true;
+  }
+
+  #damageFile(): boolean {
     const damaged = drawDamage(
       toFileNames(this.#files),
-      toFileNames(this.#previousFiles),
+      toFileNames(this.#previous.files),
       this.options.random,
     );
-    if (damaged === undefined) return;
-    this.#undamagedFiles = copyFiles(this.#files);
+    if (damaged === undefined) return false;
     this.damages[damaged.kind] += 1;
-    for (const path of this.#undamagedFiles.keys()) {
-      const name = getFileName(path);
-      if (!damaged.changed.has(name)) continue;
-      const bytes = damaged.changed.get(name);
-      if (bytes === undefined) this.#files.delete(path);
-      else this.#files.set(path, bytes);
+    for (const path of this.#files.keys()) {
+      if (getFileName(path) !== damaged.name) continue;
+      if (damaged.bytes === undefined) this.#files.delete(path);
+      else this.#files.set(path, damaged.bytes);
     }
+    return true;
   }
 
   list(folder: string): readonly string[] {
-    return [...this.#files.keys()].flatMap((path) =>
+    return [...this.#files.keys(), ...this.rows.folders].flatMap((path) =>
       path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
     );
   }
@@ -214,9 +276,10 @@ export class SimulatedDisk {
     this.#files.delete(path);
   }
 
-  /** Moves all files of a directory to another one. */
+  /** Moves all files and stores of a directory to another one. */
   move(from: string, to: string): void {
     if (this.isFull) throw createNoSpaceError();
+    this.rows.move(from, to);
     for (const path of this.#findBelow(from)) {
       this.#files.set(`${to}${path.slice(from.length)}`, this.#files.get(path) as Uint8Array);
       this.#files.delete(path);
@@ -228,8 +291,12 @@ export class SimulatedDisk {
     return [...this.#files.keys()].filter((file) => file === path || file.startsWith(`${path}/`));
   }
 
-  /** Removes the file from view. Until the removal is durable, a crash may restore it. */
+  /**
+   * Removes a file or a directory from view. Until the removal is durable, a crash may restore
+   * parts of it.
+   */
   beginToRemove(path: string): void {
+    this.rows.beginToRemove(path);
     for (const file of this.#findBelow(path)) this.#beginToRemoveFile(file);
   }
 
@@ -269,6 +336,12 @@ export class SimulatedDisk {
 
   synced(error: Error | undefined, done: OnWriteDone): void {
     done(error);
+  }
+
+  /** Returns why commits of rows fail. */
+  #getRefusal(): Error | undefined {
+    if (this.isDeposed) return markFenced(new Error('taken over'));
+    return this.isFull ? createNoSpaceError() : undefined;
   }
 
   #sync(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
@@ -322,8 +395,15 @@ function getFileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function createNoSpaceError(): Error {
-  return Object.assign(new Error('ENOSPC: no space left on device'), {
-    code: 'ENOSPC',
-  });
+function isAccepted(disk: SimulatedDisk): boolean {
+  try {
+    recoverDisk(disk);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function createDamageCounts(): Record<Damage['kind'], number> {
+  return { lost: 0, flipped: 0, old: 0 };
 }

@@ -9,13 +9,18 @@ import { Random } from '../../../../src/server/service/collections/random.ts';
 import { EnvelopeCodec } from '../../../../src/server/site/wire/envelope-codec.ts';
 import type { LogKind } from '../../../../src/server/log/local-log.ts';
 import { DurableStorage } from '../../../../src/server/node/storage/durable-storage.ts';
+import {
+  mountSite,
+  ROWS_DIRECTORY,
+  SITE_DIRECTORY,
+} from '../../../../src/testing/simulator/disk/site-directory.ts';
 import { SimulatedDisk } from '../../../../src/testing/simulator/disk/disk.ts';
 import { createTiming, Timeline } from '../../../../src/testing/simulator/timeline.ts';
 import { SiteMemory } from '../../../../src/server/site/parts/memory.ts';
 import { simulatedService } from '../../../simulator/service.ts';
 import { SiteWorld } from '../../../support/site-world.ts';
 
-const FOLDER = 'site';
+const FOLDER = SITE_DIRECTORY;
 const [LEADER, FOLLOWER, OTHER] = [0, 1, 2];
 const STRONG = { wantedStages: { tentative: true, causal: true, strong: true } };
 
@@ -84,14 +89,17 @@ function runScript(world: SiteWorld): void {
 }
 
 /** Writes what a site has stored with the storage of production, and a checkpoint of its state. */
-function writeFiles(world: SiteWorld, site: number): readonly [path: string, bytes: Uint8Array][] {
+function writeFiles(
+  world: SiteWorld,
+  site: number,
+): (readonly [name: string, bytes: Uint8Array])[] {
   const timeline = new Timeline();
   const disk = new SimulatedDisk({ timeline, random: new Random(0), syncMeanMs: 0 });
-  const files = disk.mount();
+  const directory = mountSite(disk);
+  const { files } = directory;
   const storage = new DurableStorage({
-    files,
+    ...directory,
     timing: createTiming(timeline),
-    directory: FOLDER,
     site: `s${site}`,
   });
   const machine = world.machines[site]!;
@@ -104,10 +112,13 @@ function writeFiles(world: SiteWorld, site: number): readonly [path: string, byt
   timeline.run(2000, () => false);
   storage.append('local', [{ kind: 'expire', client: 'c', upTo: 1 }]);
   timeline.run(3000, () => false);
-  return files.list(FOLDER).map((name) => [name, files.read(`${FOLDER}/${name}`)] as const) as [
-    string,
-    Uint8Array,
-  ][];
+  const names = files.list(FOLDER).filter((name) => name.endsWith('.log'));
+  const rows = [...(disk.rows.copy().get(ROWS_DIRECTORY) ?? [])];
+  const entries = rows.map(([key, value]) => Buffer.concat([Buffer.from(key, 'latin1'), value]));
+  return [
+    ...names.map((name) => [name, files.read(`${FOLDER}/${name}`)] as const),
+    ['rows', Buffer.concat(entries)],
+  ];
 }
 
 test('with main alone, frames and files have the bytes that they had before there were partitions', () => {
@@ -125,16 +136,15 @@ test('with main alone, frames and files have the bytes that they had before ther
       "files": [
         [
           "0000000001.log: 6fe1193e55f1f6822ff0f9d6fea767a3",
-          "0000000001.checkpoint: e1eb91cf7fe9d9772b7506064c065b75",
-          "0000000001.checkpoint-copy: e1eb91cf7fe9d9772b7506064c065b75",
+          "rows: 55fcb00931d85f56739a644e961eb985",
         ],
         [
           "0000000001.log: 363410038e60b203c5c15521937b1727",
+          "rows: 7daed43814b633951fa277cd01695574",
         ],
         [
           "0000000001.log: a4944a70ef320fc0ecdad38bcd638e17",
-          "0000000001.checkpoint: 59ac328c7ae9104c81aceb26c0881513",
-          "0000000001.checkpoint-copy: 59ac328c7ae9104c81aceb26c0881513",
+          "rows: a8513f6127b4efa37e02069bf1c8b06f",
         ],
       ],
       "frames": "137: bbdc7147cfc2126aad5efec042e5b0c6",

@@ -1,7 +1,7 @@
 /** The short look at labels before a service starts. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CorrectableError } from '../../../../src/correctable/errors.ts';
-import { createEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
+import { createEmbedded, openEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
 import { checkColorsAtStartup } from '../../../../src/server/node/startup-color-check.ts';
 import type { SiteAlarm } from '../../../../src/server/node/alarms/site-alarm.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
@@ -101,7 +101,7 @@ test('reports a wrong generator at each start', () => {
   }
 });
 
-describe('createEmbedded', () => {
+describe('createEmbedded and openEmbedded', () => {
   const alarms: SiteAlarm[] = [];
   const onAlarm = (alarm: SiteAlarm): number => alarms.push(alarm);
 
@@ -114,11 +114,13 @@ describe('createEmbedded', () => {
         /'withdraw' is declared blue, and breaks[^]*checkColors: false/,
       ) as string,
     });
-    expect(() => createEmbedded(service, { sites: ['ireland'], dataDir })).toThrow(
+    await expect(openEmbedded(service, { sites: ['ireland'], dataDir })).rejects.toThrow(
       refused as Error,
     );
-    await createEmbedded(service, { sites: ['ireland'], dataDir, checkColors: false }).close();
-    expect(() => createEmbedded(service, { sites: ['ireland'], dataDir })).toThrow(
+    await (
+      await openEmbedded(service, { sites: ['ireland'], dataDir, checkColors: false })
+    ).close();
+    await expect(openEmbedded(service, { sites: ['ireland'], dataDir })).rejects.toThrow(
       refused as Error,
     );
   });
@@ -127,7 +129,7 @@ describe('createEmbedded', () => {
     const service = bankService({ withdraw: 'blue' });
     await createEmbedded(service, { sites: ['ireland'] }).close();
     vi.stubEnv('NODE_ENV', 'production');
-    await createEmbedded(service, { sites: ['ireland'], dataDir }).close();
+    await (await openEmbedded(service, { sites: ['ireland'], dataDir })).close();
     expect(() => createEmbedded(service, { sites: ['ireland'], checkColors: true })).toThrow(
       /'withdraw' is declared blue/,
     );
@@ -137,7 +139,9 @@ describe('createEmbedded', () => {
     let times = 0;
     const isPaid = (balance: number, cents: number): boolean =>
       balance >= cents && (times += 1) % 3 === 0;
-    await createEmbedded(bankService({ isPaid }), { sites: ['ireland'], dataDir, onAlarm }).close();
+    await (
+      await openEmbedded(bankService({ isPaid }), { sites: ['ireland'], dataDir, onAlarm })
+    ).close();
     const message = expect.stringContaining("The generator of 'withdraw' is wrong") as string;
     expect(alarms).toEqual([{ kind: 'color-check-failed', site: 'ireland', message }]);
   });

@@ -4,7 +4,7 @@ import { createClient } from '../../../../src/index.ts';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/contract/contract.ts';
 import type { SiteAlarm } from '../../../../src/server/node/alarms/site-alarm.ts';
-import { createEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
+import { createEmbedded, openEmbedded } from '../../../../src/server/node/embedded/embedded.ts';
 import { resolvePartitions } from '../../../../src/server/service/partition-options.ts';
 import { blue, counter, defineService, red, table } from '../../../../src/server/index.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
@@ -127,7 +127,7 @@ test('a restart on a directory → what the log of each partition has confirmed 
   const dataDir = temporaryFolder();
   const partitions = { us: { leader: 'virginia', voters: ['virginia', 'ohio'] } } as const;
   const start = () =>
-    createEmbedded(service, {
+    openEmbedded(service, {
       sites: SITES,
       partitions,
       dataDir,
@@ -135,12 +135,12 @@ test('a restart on a directory → what the log of each partition has confirmed 
       onAlarm: () => {},
     });
   const accounts = ['us/ann', 'eu/bob'];
-  const first = start();
+  const first = await start();
   const virginia = createClient(first.site('virginia'));
   for (const account of accounts) await virginia.invokeStrong(bank.withdraw({ account, cents: 5 }));
   await first.close();
 
-  const second = start();
+  const second = await start();
   const ohio = createClient(second.site('ohio'));
   for (const account of accounts) await ohio.invokeStrong(bank.withdraw({ account, cents: 2 }));
   const balances = accounts.map((account) =>

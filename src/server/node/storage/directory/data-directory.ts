@@ -28,12 +28,17 @@ import {
 } from './manifest.ts';
 import { formatCheckedJson } from '../format/checked-json.ts';
 import { getLogDirectory, parseFileNumbers, formatSegmentName } from '../format/file-names.ts';
+import { keepLogRoom } from '../disk/log-room.ts';
 import { NodeFiles } from '../disk/node-files.ts';
+import { LevelRowStores } from '../rows/level-row-store.ts';
+import type { RowStores } from '../rows/row-store.ts';
 import { readLog } from '../format/log-file-reader.ts';
-import { getCheckpointNumbers } from '../recovery.ts';
+import { getCheckpointNumbers } from '../format/latest-checkpoint.ts';
 
 export interface DataDirectory {
   readonly files: Files;
+  /** The stores of rows in its folders. */
+  readonly rows: RowStores;
   /** Returns whether this process still owns the directory. */
   readonly lock: Ownership;
   /** Authenticates session tokens. A new key is created if there is none. */
@@ -80,7 +85,7 @@ export function openDataDirectory(
   );
   try {
     const nodeFiles = new NodeFiles(path);
-    const files = fenceFiles(nodeFiles, lock);
+    const files = keepLogRoom(fenceFiles(nodeFiles, lock), path);
     const requested = createManifest(deployment);
     const found = readManifest(files);
     if (found !== undefined) checkManifest(found, requested, path);
@@ -105,6 +110,7 @@ export function openDataDirectory(
     };
     return {
       files,
+      rows: new LevelRowStores(path, lock),
       lock,
       clusterKey,
       manifest: found,

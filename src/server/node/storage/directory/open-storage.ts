@@ -5,14 +5,21 @@ import { createStorageAlarms, type OnAlarm } from '../../alarms/site-alarm.ts';
 import { openDataDirectory, rejectMissingSites, type DataDirectory } from './data-directory.ts';
 import {
   DurableStorage,
+  describeHarmless,
   recoverAndReport,
   type DurableStorageOptions,
+  type OpenedSite,
 } from '../durable-storage.ts';
 import { Origins } from '../../../service/records/origin.ts';
 import type { Deployment } from './manifest.ts';
+import { formatMegabytes } from '../../memory/memory-size.ts';
 import { checkNeededMemory, limitFiles, type SiteMemoryLimit } from '../../memory/needed-memory.ts';
 import { nodeTiming } from '../disk/node-files.ts';
-import { getLogDirectory } from '../format/file-names.ts';
+import { getLogDirectory, ROWS_FOLDER } from '../format/file-names.ts';
+import { requireLevel } from '../rows/level-database.ts';
+import { openRows, type OpenedRows } from '../rows/open-rows.ts';
+import type { RowStore } from '../rows/row-store.ts';
+import { recoverSite, type RecoveredSite } from '../recovery.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
 
 export interface DeploymentStorage {
@@ -32,17 +39,12 @@ export interface DurableDeployment extends Deployment {
   readonly onAlarm: OnAlarm;
   /** Default: no limit */
   readonly memory?: SiteMemoryLimit;
+  /** Receives what a start that takes long is doing. */
+  onProgress?(message: string): void;
 }
 
-/** @throws CorrectableError as `openDataDirectory` and `DurableStorage` */
-export function openStorage(
-  dataDir: string | undefined,
-  deployment: DurableDeployment,
-): DeploymentStorage {
-  return dataDir === undefined ? openVolatile(deployment) : openDurable(dataDir, deployment);
-}
-
-function openVolatile({ sites }: Deployment): DeploymentStorage {
+/** Creates the storage of sites that are in memory alone. */
+export function createVolatileStorage({ sites }: Pick<Deployment, 'sites'>): DeploymentStorage {
   const epoch = Date.now();
   const storages = sites.map(() => new VolatileStorage(epoch));
   return {
@@ -53,20 +55,28 @@ function openVolatile({ sites }: Deployment): DeploymentStorage {
   };
 }
 
-function openDurable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
+/**
+ * Opens the directory of a deployment and the storage of its sites. If that fails, the directory is
+ * released before the promise rejects, since the start may be repeated.
+ *
+ * @throws CorrectableError as `openDataDirectory` and `DurableStorage`; `INVALID_ARGUMENT` if the
+ * package of the store of rows is not installed
+ */
+export async function openStorage(
+  dataDir: string,
+  deployment: DurableDeployment,
+): Promise<DeploymentStorage> {
+  await requireLevel();
   const folder = openDirectory(dataDir, deployment);
   try {
-    const storage = openSites(folder, deployment);
+    const storage = await openSites(folder, deployment);
     const close = async (): Promise<void> => {
-      const closing = storage.close();
-      // A start that failed must release the folder at once, since it may be repeated.
-      if ((storage.sites as readonly DurableStorage[]).some(({ hasBegun }) => hasBegun))
-        await closing;
+      await storage.close();
       await folder.close();
     };
     return { ...storage, close };
   } catch (error) {
-    void folder.close();
+    await folder.close();
     throw error;
   }
 }
@@ -83,15 +93,20 @@ export function openDirectory(dataDir: string, deployment: DurableDeployment): D
  * Opens the storage of all sites, or of the only site of the directory. Closing it leaves the
  * directory open.
  */
-export function openSites(folder: DataDirectory, deployment: DurableDeployment): DeploymentStorage {
+export async function openSites(
+  folder: DataDirectory,
+  deployment: DurableDeployment,
+): Promise<DeploymentStorage> {
   const sites: DurableStorage[] = [];
+  const stores: RowStore[] = [];
   const close = async (): Promise<void> => {
-    const closing = sites.map((storage) => storage.close());
-    if (sites.some(({ hasBegun }) => hasBegun)) await Promise.all(closing);
+    // A storage closes the store of its rows after its log.
+    const closed = sites.map((storage) => storage.close());
+    const others = stores.slice(sites.length).map((store) => store.close());
+    await Promise.all([...closed, ...others]);
   };
   try {
-    const found = recoverAll(folder, deployment);
-    folder.files.makeDirectory('sites');
+    const found = await recoverAll(folder, deployment, stores);
     const { files, lock } = folder;
     const shared = { files, lock, timing: nodeTiming, ...limitFiles(deployment.memory) };
     for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
@@ -108,9 +123,61 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
     };
     return { clusterKey: folder.clusterKey, sites, adopt, close };
   } catch (error) {
-    void close();
+    await close();
     throw error;
   }
+}
+
+/**
+ * Recovers the only site of a directory from what it has on the disk, and leaves everything closed.
+ * Rows that are not in memory cannot be read from the result.
+ *
+ * @throws CorrectableError `UNAVAILABLE` if data is lost, or does not fit into memory
+ */
+export async function recoverClosed(
+  folder: DataDirectory,
+  deployment: DurableDeployment & { readonly site: string },
+): Promise<RecoveredSite> {
+  const { files } = folder;
+  const { site, memory } = deployment;
+  const directory = getLogDirectory(site);
+  const { store: rows } = await openStore(folder, site, deployment);
+  try {
+    if (memory !== undefined) checkNeededMemory({ files, rows, directory }, site, memory);
+    return recoverSite(files, rows, directory, site);
+  } finally {
+    await rows.close();
+  }
+}
+
+/** Opens the store of rows of a site. @throws CorrectableError as `openRows` */
+function openStore(
+  { files, rows }: DataDirectory,
+  site: string,
+  { service, onProgress }: DurableDeployment,
+): Promise<OpenedRows> {
+  const options = { files, rows, folder: getLogDirectory(site), site, timing: nodeTiming };
+  const { tables } = service;
+  return new Promise((resolve, reject) => {
+    openRows(
+      {
+        ...options,
+        tables,
+        onConvert: () =>
+          onProgress?.(
+            `${site}: the rows of the version before are copied into ${ROWS_FOLDER}/, once. The version before cannot use the directory after this start`,
+          ),
+        onProgress: ({ rowCount, bytes, totalBytes }) =>
+          onProgress?.(
+            `${site}: ${rowCount} rows of the version before are copied (${formatMegabytes(bytes)} of ${formatMegabytes(totalBytes)})`,
+          ),
+      },
+      (error, opened) => {
+        if (opened === undefined) reject(error as Error);
+        else resolve(opened);
+      },
+    );
+  });
 }
 
 /** The recovered state of a site, and the receiver of its events. */
@@ -118,17 +185,22 @@ interface FoundSite {
   readonly site: string;
   readonly directory: string;
   readonly events: NonNullable<DurableStorageOptions['events']>;
-  readonly recovered: NonNullable<DurableStorageOptions['recovered']>;
+  readonly rows: RowStore;
+  readonly recovered: OpenedSite;
 }
 
 /**
- * Recovers all sites before anything is created for one. @throws CorrectableError `UNAVAILABLE` if
- * data is lost
+ * Recovers all sites before anything but the stores of rows is created for one.
+ *
+ * @param stores gets the stores as they are opened
+ * @throws CorrectableError `UNAVAILABLE` if data is lost
  */
-function recoverAll(
-  { files, manifest }: DataDirectory,
+async function recoverAll(
+  folder: DataDirectory,
   deployment: DurableDeployment,
-): FoundSite[] {
+  stores: RowStore[],
+): Promise<FoundSite[]> {
+  const { files, manifest } = folder;
   const { redLeader, site: onlySite, onAlarm } = deployment;
   const names = manifest?.sites ?? deployment.sites;
   const directories = (onlySite === undefined ? names : [onlySite]).map((site) => ({
@@ -150,14 +222,20 @@ function recoverAll(
   };
   const paths = directories.map(({ directory }) => directory);
   checkAll(() => rejectMissingSites(files, paths, manifest !== undefined));
-  const found = directories.map((item) => {
+  files.makeDirectory('sites');
+  for (const path of paths) files.makeDirectory(path);
+  const found: FoundSite[] = [];
+  for (const item of directories) {
     const { site, directory, events } = item;
-    if (deployment.memory !== undefined) checkNeededMemory(files, site, deployment.memory);
-    return {
-      ...item,
-      recovered: recoverAndReport(files, directory, events, site),
-    };
-  });
+    const { store: rows, damages, oldFiles } = await openStore(folder, site, deployment);
+    stores.push(rows);
+    for (const damage of damages) events.onDamaged(describeHarmless(damage));
+    if (deployment.memory !== undefined)
+      checkNeededMemory({ files, rows, directory }, site, deployment.memory);
+    const opened = recoverAndReport({ files, rows, directory }, events, site);
+    const recovered = { ...opened, uselessFiles: [...opened.uselessFiles, ...oldFiles] };
+    found.push({ ...item, rows, recovered });
+  }
   // The other processes report what they have themselves.
   if (onlySite !== undefined) return found;
   const origins = Origins.create(names);

@@ -8,6 +8,9 @@ export function getLogDirectory(site: string): string {
   return `sites/${site}`;
 }
 
+/** The folder of the store of rows, in the directory of a site. */
+export const ROWS_FOLDER = 'rows';
+
 /** The kinds of files of a site, by their extensions. */
 type FileExtension = 'log' | 'checkpoint' | 'checkpoint-copy';
 

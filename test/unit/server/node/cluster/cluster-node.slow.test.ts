@@ -6,7 +6,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { freePorts } from '../../../../../engines/ports.ts';
-import { createEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
+import { openEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
 import type { ClusterNode } from '../../../../../src/server/node/cluster/cluster-node.ts';
 import { openClusterNode } from '../../../../../src/server/serve-cluster.ts';
 import { inspectDataDirectory } from '../../../../../src/server/node/commands/inspect-directory.ts';
@@ -107,7 +107,7 @@ test('a directory of another site, deployment or service, or of one process → 
     `not '${durableContract.name}'`,
   );
   const embedded = { sites: ['a'] as const, dataDir: files.dataDir('a'), checkColors: false };
-  expect(() => createEmbedded(service, embedded)).toThrow("is of the site 'a' of a cluster");
+  await expect(openEmbedded(service, embedded)).rejects.toThrow("is of the site 'a' of a cluster");
   // It was left as it was.
   const again = await open(files, 'a');
   expect(await clientOf(again).invokeStrong(keys({}))).toEqual(['one']);
@@ -138,13 +138,15 @@ test('node.json names the origin of another site → is refused; inspect reports
   writeFileSync(path, JSON.stringify({ ...identity, origin: 2 }));
   const problem = "node.json is damaged (its site is c, and its origin is 2, which is b's)";
   await expect(open(files, 'c')).rejects.toThrow(problem);
-  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain(problem);
+  expect((await inspectDataDirectory(files.dataDir('c'))).startError).toContain(problem);
   writeFileSync(path, '');
-  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain(
+  expect((await inspectDataDirectory(files.dataDir('c'))).startError).toContain(
     'node.json is damaged (it is empty)',
   );
   rmSync(path);
-  expect(inspectDataDirectory(files.dataDir('c')).startError).toContain('there is no node.json');
+  expect((await inspectDataDirectory(files.dataDir('c'))).startError).toContain(
+    'there is no node.json',
+  );
 });
 
 test.each([

@@ -10,13 +10,17 @@ import {
   type BackupOptions,
 } from '../../../../../src/server/node/commands/back-up-directory.ts';
 import { inspectDataDirectory } from '../../../../../src/server/node/commands/inspect-directory.ts';
-import { createEmbedded, type Embedded } from '../../../../../src/server/index.ts';
+import { openEmbedded, type Embedded } from '../../../../../src/server/index.ts';
 import { formatIdentity } from '../../../../../src/server/node/storage/directory/node-identity.ts';
 import type { Service } from '../../../../../src/server/service/service.ts';
 import {
   formatCheckedJson,
   parseCheckedJson,
 } from '../../../../../src/server/node/storage/format/checked-json.ts';
+import { LevelRowStore } from '../../../../../src/server/node/storage/rows/level-row-store.ts';
+import { getRowKey } from '../../../../../src/server/node/storage/rows/saved-state.ts';
+import { formatRowName } from '../../../../../src/server/service/state/saved-names.ts';
+import { commit } from '../../../../row-stores/commit.ts';
 import { saleContract, service } from '../../../../support/sale-service.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
@@ -34,14 +38,14 @@ beforeEach(() => {
   };
 });
 
-function start(directory = dataDir, options: object = {}): Embedded {
-  return createEmbedded(service as unknown as Service, {
+function start(directory = dataDir, options: object = {}): Promise<Embedded> {
+  return openEmbedded(service as unknown as Service, {
     sites: SITES,
     checkColors: false,
     onAlarm: () => {},
     dataDir: directory,
     ...options,
-  }) as Embedded;
+  }) as Promise<Embedded>;
 }
 
 const clientOf = (embedded: Embedded, site = 'ireland'): Client<never> =>
@@ -56,8 +60,23 @@ async function write(embedded: Embedded): Promise<void> {
 const WRITTEN = { visits: 1, left: 1, sold: 1 };
 
 async function writeAndClose(options: object = {}): Promise<void> {
-  const embedded = start(dataDir, options);
+  const embedded = await start(dataDir, options);
   await write(embedded);
+  await embedded.close();
+}
+
+/** Writes until each site has made a checkpoint. */
+async function writeWithCheckpoint(): Promise<void> {
+  const embedded = await start(dataDir, { memoryBytes: 256 * 2 ** 20 });
+  await write(embedded);
+  const hasCheckpoints = async (): Promise<boolean> =>
+    (await inspectDataDirectory(dataDir)).sites.every(({ rows }) => rows.commit !== null);
+  for (let count = 0; !(await hasCheckpoints()); count += 1)
+    await Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        clientOf(embedded).invoke(visit({ key: `${count}/${at}/${'x'.repeat(1000)}` })),
+      ),
+    );
   await embedded.close();
 }
 
@@ -87,7 +106,7 @@ describe('a backup', () => {
   ])(
     'beside running sites, with %s → all that was acknowledged, and a start goes on from it',
     async (_, options) => {
-      const embedded = start(dataDir, options);
+      const embedded = await start(dataDir, options);
       await write(embedded);
       const backup = await backUp();
       await clientOf(embedded).invoke(visit({ key: 'us/a' }));
@@ -97,7 +116,7 @@ describe('a backup', () => {
         ['ireland', []],
         ['ohio', []],
       ]);
-      const restored = start(target, options);
+      const restored = await start(target, options);
       for (const site of SITES)
         expect(await clientOf(restored, site).invokeStrong(look({ key: 'us/a' }))).toEqual(WRITTEN);
       await write(restored);
@@ -123,44 +142,46 @@ describe('a backup', () => {
       'sites 700',
       'sites/ireland 700',
       'sites/ireland/0000000001.log 600',
+      'sites/ireland/rows 700',
+      'sites/ireland/rows/000003.log 600',
+      'sites/ireland/rows/CURRENT 600',
+      'sites/ireland/rows/MANIFEST-000002 600',
       'sites/ohio 700',
       'sites/ohio/0000000001.log 600',
+      'sites/ohio/rows 700',
+      'sites/ohio/rows/000003.log 600',
+      'sites/ohio/rows/CURRENT 600',
+      'sites/ohio/rows/MANIFEST-000002 600',
     ]);
     expect([bytes, bytes < 10_000]).toEqual([
       found.reduce((sum, [, , size]) => sum + size, 0),
       true,
     ]);
-    expect(sites).toMatchObject([{ files: 1, lengths: { red: 2 } }, { files: 1 }]);
+    expect(sites).toMatchObject([{ files: 4, lengths: { red: 2 } }, { files: 4 }]);
     expect(fs.readdirSync(folder).toSorted()).toEqual(['backup', 'data']);
   });
 
   test('sites to which nothing was written → a start goes on from it', async () => {
-    await start().close();
+    await (await start()).close();
     await backUp();
-    const restored = start(target);
+    const restored = await start(target);
     await write(restored);
     await restored.close();
   });
 
-  test('one copy of a checkpoint is gone → saved as it is, and reported', async () => {
-    await writeAndClose({ memoryBytes: 256 * 2 ** 20 });
-    const embedded = start(dataDir, { memoryBytes: 256 * 2 ** 20 });
-    const client = clientOf(embedded);
-    const path = join(dataDir, 'sites/ireland');
-    const getCommits = (): number =>
-      inspectDataDirectory(dataDir).sites[0]?.checkpoints[0]?.commits ?? 0;
-    for (let count = 0; getCommits() === 0; count += 1)
-      await Promise.all(
-        Array.from({ length: 200 }, (__, at) =>
-          client.invoke(visit({ key: `${count}/${at}/${'x'.repeat(1000)}` })),
-        ),
-      );
-    await embedded.close();
-    const [copy = ''] = fs.readdirSync(path).filter((name) => name.endsWith('-copy'));
-    fs.rmSync(join(path, copy));
-    const { sites } = await backUp();
-    expect(sites[0]?.damages).toEqual([expect.stringContaining('.checkpoint-copy')]);
-    await start(target).close();
+  test('a site with a checkpoint → its rows are there, and a start goes on from them', async () => {
+    await writeWithCheckpoint();
+    const { sites } = await backUp({ isDeep: true });
+    expect(sites[0]?.damages).toEqual([]);
+    const { sites: found } = await inspectDataDirectory(target);
+    expect(found[0]).toMatchObject({
+      startError: null,
+      rows: { commit: { number: expect.any(Number) } },
+    });
+    const restored = await start(target);
+    expect(await clientOf(restored).invokeStrong(look({ key: 'us/a' }))).toEqual(WRITTEN);
+    await write(restored);
+    await restored.close();
   });
 
   test('progress → the bytes that are copied, of all', async () => {
@@ -206,6 +227,33 @@ describe('no backup', () => {
       failure('UNAVAILABLE', /No backup was made, because no server.*is damaged at byte/),
     );
     expect(fs.readdirSync(folder)).toEqual(['data']);
+  });
+
+  test('a store of rows is damaged → UNAVAILABLE with the damage, and nothing is left', async () => {
+    await writeWithCheckpoint();
+    const path = join(dataDir, 'sites/ireland/rows');
+    for (const name of fs.readdirSync(path).filter((item) => item.startsWith('MANIFEST')))
+      fs.writeFileSync(join(path, name), 'damaged');
+    await expect(backUp()).rejects.toEqual(
+      failure('UNAVAILABLE', /sites\/ireland\/rows: .*correctables inspect/),
+    );
+    expect(fs.readdirSync(folder)).toEqual(['data']);
+  });
+
+  test('a row is missing, and the rows are checked → UNAVAILABLE with its key, and nothing is left', async () => {
+    await writeWithCheckpoint();
+    const store = await LevelRowStore.open(join(dataDir, 'sites/ireland/rows'));
+    const lost = getRowKey('rows', formatRowName('shops', 'us/a'));
+    await commit(store, { puts: [], removals: [lost] });
+    await store.close();
+    await expect(backUp({ isDeep: true })).rejects.toEqual(
+      failure(
+        'UNAVAILABLE',
+        /No backup was made, because rows.*sites\/ireland\/rows: .*"us\/a".*--deep/,
+      ),
+    );
+    expect(fs.readdirSync(folder)).toEqual(['data']);
+    await backUp();
   });
 
   test('a site lacks what another one has from it → UNAVAILABLE, and nothing is left', async () => {

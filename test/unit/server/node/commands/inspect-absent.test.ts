@@ -7,8 +7,10 @@ import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 test.each([
   ['none at all', 'absent', 'which does not exist'],
   ['one without a manifest', '.', 'which has no manifest.json'],
-])('inspect: %s → the error names the cause', (_, name, reported) => {
+])('inspect: %s → the error names the cause', async (_, name, reported) => {
   const folder = temporaryFolder();
   const error = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(reported) };
-  expect(() => inspectDataDirectory(join(folder, name))).toThrow(expect.objectContaining(error));
+  await expect(inspectDataDirectory(join(folder, name))).rejects.toThrow(
+    expect.objectContaining(error),
+  );
 });

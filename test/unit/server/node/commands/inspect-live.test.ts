@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
 import { get, put } from '../../../../../src/operations/index.ts';
-import { createEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
+import { openEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
 import { inspectDataDirectory } from '../../../../../src/server/node/commands/inspect-directory.ts';
 import { NodeFiles } from '../../../../../src/server/node/storage/disk/node-files.ts';
 import { valuesService } from '../storage/notes-service.ts';
@@ -26,7 +26,11 @@ beforeEach(() => {
 const pathOf = (name: string): string => join(dataDir, name);
 
 async function work(value: string): Promise<void> {
-  const embedded = createEmbedded(valuesService(), { sites: SITES, dataDir, onAlarm: () => {} });
+  const embedded = await openEmbedded(valuesService(), {
+    sites: SITES,
+    dataDir,
+    onAlarm: () => {},
+  });
   await createClient(embedded.site('ireland')).invoke(put('k', value));
   const frankfurt = createClient(embedded.site('frankfurt'));
   await expect.poll(() => frankfurt.invokeWeak(get('k'))).toBe(value);
@@ -47,7 +51,7 @@ test('the second site is newer than the first when it is opened → both are ins
     isOlder &&= !isSecond;
     return list.call(this, folder);
   });
-  expect(inspectDataDirectory(dataDir).startError).toBe(null);
+  expect((await inspectDataDirectory(dataDir)).startError).toBe(null);
 });
 
 test('a site lacks what the other one has from it → a loss, also beside a process', async () => {
@@ -56,7 +60,7 @@ test('a site lacks what the other one has from it → a loss, also beside a proc
   await work('second');
   renameSync(pathOf('sites/ireland'), pathOf('after'));
   renameSync(pathOf('before'), pathOf('sites/ireland'));
-  expect(inspectDataDirectory(dataDir).startError).toMatch(
+  expect((await inspectDataDirectory(dataDir)).startError).toMatch(
     /site frankfurt has \d+ operations of ireland, which has \d+ itself/,
   );
 });

@@ -2,8 +2,8 @@
 // @rule STO-25
 // @rule STO-36
 import fs from 'node:fs';
-import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PinnedFiles } from '../../../../../src/server/node/commands/pinned-files.ts';
 import { NodeFiles } from '../../../../../src/server/node/storage/disk/node-files.ts';
 import { formatSegmentName } from '../../../../../src/server/node/storage/format/file-names.ts';
@@ -179,4 +179,90 @@ test('files go at every attempt → UNAVAILABLE, and what to do', () => {
   vi.spyOn(NodeFiles.prototype, 'list').mockReturnValue(['gone.json']);
   const message = expect.stringContaining('come and go as fast as they are opened');
   expect(pin).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
+});
+
+describe('a store of rows', () => {
+  const ROWS = 'site/rows';
+  const inStore = (name: string): string => join(root, ROWS, name);
+
+  beforeEach(() => {
+    fs.mkdirSync(join(root, ROWS));
+    for (const name of ['LOCK', 'LOG', 'LOG.old', '000001.ldb', '000002.log', 'MANIFEST-000003'])
+      fs.writeFileSync(inStore(name), `${name} before`);
+    fs.writeFileSync(inStore('CURRENT'), 'MANIFEST-000003\n');
+  });
+
+  /** Runs once, as soon as the file was opened. Returns the names of all opened files. */
+  function onceOpened(file: string, run: () => void): readonly string[] {
+    const opened: string[] = [];
+    const { openSync } = fs;
+    let isDone = false;
+    vi.spyOn(fs, 'openSync').mockImplementation((path, ...args) => {
+      const descriptor = openSync(path, ...args);
+      const name = basename(String(path));
+      opened.push(name);
+      if (name === file && !isDone) {
+        isDone = true;
+        run();
+      }
+      return descriptor;
+    });
+    return opened;
+  }
+
+  test('is written to afterwards → read as it was; its lock is not opened', () => {
+    const opened = onceOpened('', () => {});
+    const files = pin();
+    fs.appendFileSync(inStore('000002.log'), ', and after');
+    fs.rmSync(inStore('000001.ldb'));
+    expect(files.list(ROWS).toSorted()).toEqual([
+      '000001.ldb',
+      '000002.log',
+      'CURRENT',
+      'MANIFEST-000003',
+    ]);
+    expect(textOf(files.read(`${ROWS}/000002.log`))).toBe('000002.log before');
+    expect(textOf(files.read(`${ROWS}/000001.ldb`))).toBe('000001.ldb before');
+    expect(opened).not.toContain('LOCK');
+    expect(files.list('site').toSorted()).toEqual([CHECKPOINT]);
+  });
+
+  test('gets a table meanwhile → only that is opened in addition', () => {
+    const opened = onceOpened('MANIFEST-000003', () => {
+      fs.writeFileSync(inStore('000004.ldb'), 'new');
+      fs.appendFileSync(inStore('MANIFEST-000003'), ', and 4');
+    });
+    const files = pin();
+    expect(textOf(files.read(`${ROWS}/MANIFEST-000003`))).toBe('MANIFEST-000003 before, and 4');
+    expect(textOf(files.read(`${ROWS}/000004.ldb`))).toBe('new');
+    expect(opened.filter((name) => name === '000001.ldb')).toHaveLength(1);
+  });
+
+  test('is opened by another process meanwhile → its files of then', () => {
+    onceOpened('CURRENT', () => {
+      fs.rmSync(inStore('MANIFEST-000003'));
+      // The number of a table that no manifest had named may be used again.
+      fs.rmSync(inStore('000001.ldb'));
+      fs.writeFileSync(inStore('000001.ldb'), 'again');
+      fs.writeFileSync(inStore('MANIFEST-000005'), 'newer');
+      fs.writeFileSync(inStore('draft'), 'MANIFEST-000005\n');
+      fs.renameSync(inStore('draft'), inStore('CURRENT'));
+    });
+    const files = pin();
+    expect(textOf(files.read(`${ROWS}/CURRENT`))).toBe('MANIFEST-000005\n');
+    expect(textOf(files.read(`${ROWS}/000001.ldb`))).toBe('again');
+    expect(files.list(ROWS)).not.toContain('MANIFEST-000003');
+  });
+
+  test('more files than a process may open → UNAVAILABLE, and what to do', () => {
+    vi.spyOn(fs, 'openSync').mockImplementation(() => {
+      throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+    });
+    expect(pin).toThrow(
+      expect.objectContaining({
+        code: 'UNAVAILABLE',
+        message: expect.stringContaining('ulimit -n'),
+      }),
+    );
+  });
 });

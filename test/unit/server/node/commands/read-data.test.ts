@@ -4,13 +4,18 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createClient, type Client } from 'correctables';
+import { inspectDataDirectory } from '../../../../../src/server/node/commands/inspect-directory.ts';
 import {
   describeDataDirectory,
   readStoredSite,
+  type ReadSite,
 } from '../../../../../src/server/node/commands/read-data.ts';
-import type { StoredRows } from '../../../../../src/server/node/commands/stored-rows.ts';
-import { createEmbedded, type Embedded } from '../../../../../src/server/index.ts';
+import { openEmbedded, type Embedded } from '../../../../../src/server/index.ts';
 import type { Service } from '../../../../../src/server/service/service.ts';
+import { LevelRowStore } from '../../../../../src/server/node/storage/rows/level-row-store.ts';
+import { getRowKey } from '../../../../../src/server/node/storage/rows/saved-state.ts';
+import { formatRowName } from '../../../../../src/server/service/state/saved-names.ts';
+import { commit } from '../../../../row-stores/commit.ts';
 import { allKindsContract, service } from '../../../../support/all-kinds-service.ts';
 import { service as rowsService } from '../../../../support/rows-service.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
@@ -46,14 +51,14 @@ beforeEach(() => {
   dataDir = temporaryFolder();
 });
 
-function start(options: object = {}): Embedded {
-  return createEmbedded(service as unknown as Service, {
+function start(options: object = {}): Promise<Embedded> {
+  return openEmbedded(service as unknown as Service, {
     sites: ['ireland', 'virginia', 'ohio', 'tokyo'],
     checkColors: false,
     onAlarm: () => {},
     dataDir,
     ...options,
-  }) as Embedded;
+  }) as Promise<Embedded>;
 }
 
 async function write(client: Client<never>): Promise<void> {
@@ -72,9 +77,19 @@ async function write(client: Client<never>): Promise<void> {
 const clientOf = (embedded: Embedded, site: string): Client<never> =>
   createClient(embedded.site(site)) as unknown as Client<never>;
 
-function readAll(site: string): object {
-  const { rows } = readStoredSite({ dataDir, site, service: service as unknown as Service });
-  return { guests: [...rows.scan('guests')], shops: [...rows.scan('shops')] };
+const read = (site: string): Promise<ReadSite> =>
+  readStoredSite({ dataDir, site, service: service as unknown as Service });
+
+async function readAll(site: string): Promise<object> {
+  const { rows, close } = await read(site);
+  const found = { guests: [...rows.scan('guests')], shops: [...rows.scan('shops')] };
+  await close();
+  return found;
+}
+
+async function hasCheckpoint(site: string): Promise<boolean> {
+  const { sites } = await inspectDataDirectory(dataDir);
+  return sites.some(({ name, rows }) => name === site && rows.commit !== null);
 }
 
 /** The bytes and the times of all files. */
@@ -94,53 +109,47 @@ test.each([
 ])(
   'rows of every kind, with %s → read beside the running sites, and after them',
   async (_, how) => {
-    const embedded = start(how);
+    const embedded = await start(how);
     await write(clientOf(embedded, 'virginia'));
     // An operation that is answered here is on the disk of a majority of the sites.
-    expect(readAll('virginia')).toEqual(ROWS);
+    expect(await readAll('virginia')).toEqual(ROWS);
     await expect.poll(() => readAll('ireland')).toEqual(ROWS);
     await embedded.close();
     const before = photograph();
-    for (const site of ['ireland', 'virginia']) expect(readAll(site)).toEqual(ROWS);
+    for (const site of ['ireland', 'virginia']) expect(await readAll(site)).toEqual(ROWS);
     expect(photograph()).toEqual(before);
   },
 );
 
 test('rows that were changed behind a checkpoint → read from both', async () => {
-  const embedded = start({ memoryBytes: 256 * 2 ** 20 });
+  const embedded = await start({ memoryBytes: 256 * 2 ** 20 });
   const client = clientOf(embedded, 'ireland');
   await write(client);
   const profile = 'x'.repeat(200_000);
   for (let at = 0; at < 10; at += 1)
     await client.invoke(visit({ key: `large-${at}`, tag: 't', profile }));
-  const folder = join(dataDir, 'sites/ireland');
-  const hasCheckpoint = (): boolean =>
-    readdirSync(folder).some((name) => name.endsWith('.checkpoint-copy'));
-  await expect.poll(hasCheckpoint).toBe(true);
+  await expect.poll(() => hasCheckpoint('ireland')).toBe(true);
   for (let at = 0; at < 10; at += 1) await client.invoke(forget({ key: `large-${at}` }));
   await client.invoke(order({ key: 'eu/lyon', item: 'last' }));
   const [tea] = ROWS.shops;
   const lyon = { ...tea?.fields, bread: 6, last: 'last', line: ['tea', 'last'] };
   const expected = { ...ROWS, shops: [{ key: 'eu/lyon', fields: lyon }, ROWS.shops[1]] };
-  expect(readAll('ireland')).toEqual(expected);
+  expect(await readAll('ireland')).toEqual(expected);
   await embedded.close();
-  expect(readAll('ireland')).toEqual(expected);
+  expect(await readAll('ireland')).toEqual(expected);
 });
 
 test('one row, the number of rows, and rows from a key on', async () => {
-  const embedded = start({ sites: ['ireland'] });
+  const embedded = await start({ sites: ['ireland'] });
   await write(clientOf(embedded, 'ireland'));
   await embedded.close();
-  const { rows, unprovenRecords } = readStoredSite({
-    dataDir,
-    site: 'ireland',
-    service: service as unknown as Service,
-  });
+  const { rows, unprovenRecords, close } = await read('ireland');
   expect(unprovenRecords).toBe(0);
   expect([rows.count('guests'), rows.count('shops')]).toEqual([2, 2]);
   expect(rows.get('guests', 'cid')).toEqual(ROWS.guests[1]);
   expect([rows.get('guests', 'bob'), rows.get('guests', 'none')]).toEqual([undefined, undefined]);
   expect([...rows.scan('guests', 'b')]).toEqual([ROWS.guests[1]]);
+  await close();
   expect(describeDataDirectory(dataDir)).toEqual({ service: 'all-kinds', sites: ['ireland'] });
 });
 
@@ -148,7 +157,7 @@ const isRefused = (message: RegExp): unknown =>
   expect.objectContaining({ code: 'UNAVAILABLE', message: expect.stringMatching(message) });
 
 test('damage in a log, or a lost site → refused with what to do, and without any rows', async () => {
-  const embedded = start();
+  const embedded = await start();
   await write(clientOf(embedded, 'ireland'));
   await embedded.close();
   const path = join(dataDir, 'sites/ireland/0000000001.log');
@@ -156,16 +165,20 @@ test('damage in a log, or a lost site → refused with what to do, and without a
   const damaged = Buffer.from(bytes);
   damaged[400] = (damaged[400] as number) ^ 1;
   writeFileSync(path, damaged);
-  expect(() => readAll('ireland')).toThrow(isRefused(/is damaged at byte.*correctables inspect/s));
+  await expect(readAll('ireland')).rejects.toThrow(
+    isRefused(/is damaged at byte.*correctables inspect/s),
+  );
   // Another site's rows may depend on it.
-  expect(() => readAll('ohio')).toThrow(isRefused(/is damaged at byte/));
+  await expect(readAll('ohio')).rejects.toThrow(isRefused(/is damaged at byte/));
   writeFileSync(path, bytes);
   rmSync(join(dataDir, 'sites/virginia'), { recursive: true });
-  expect(() => readAll('ireland')).toThrow(isRefused(/there is nothing in sites\/virginia/));
+  await expect(readAll('ireland')).rejects.toThrow(
+    isRefused(/there is nothing in sites\/virginia/),
+  );
 });
 
 test('the end of a log that is cut while it is written → what is complete is read', async () => {
-  const embedded = start({ sites: ['ireland'] });
+  const embedded = await start({ sites: ['ireland'] });
   const client = clientOf(embedded, 'ireland');
   await write(client);
   await client.invoke(visit({ key: 'zoe', tag: 'torn', profile: null }));
@@ -176,42 +189,58 @@ test('the end of a log that is cut while it is written → what is complete is r
   while (bytes[end - 1] === 0) end -= 1;
   bytes.fill(0, end - 3);
   writeFileSync(path, bytes);
-  expect(readAll('ireland')).toEqual(ROWS);
+  expect(await readAll('ireland')).toEqual(ROWS);
 });
 
 test('an older copy of one site in place of it → refused', async () => {
-  const first = start();
+  const first = await start();
   await write(clientOf(first, 'ireland'));
   await first.close();
   cpSync(join(dataDir, 'sites/ireland'), join(dataDir, 'older'), { recursive: true });
-  const second = start();
+  const second = await start();
   await clientOf(second, 'ireland').invoke(visit({ key: 'dan', tag: 't', profile: null }));
-  await expect
-    .poll(() => readStoredSite({ dataDir, site: 'ohio', service: service as never }).rows)
-    .toSatisfy((rows: StoredRows) => rows.get('guests', 'dan') !== undefined);
+  await expect.poll(() => readAll('ohio')).toMatchObject({ guests: { length: 3 } });
   await second.close();
   rmSync(join(dataDir, 'sites/ireland'), { recursive: true });
   cpSync(join(dataDir, 'older'), join(dataDir, 'sites/ireland'), { recursive: true });
-  expect(() => readAll('ireland')).toThrow(
+  await expect(readAll('ireland')).rejects.toThrow(
     isRefused(/has \d+ operations of ireland, which has \d+/),
   );
 });
 
 test('another service → INVALID_ARGUMENT', async () => {
-  await start({ sites: ['ireland'] }).close();
+  await (await start({ sites: ['ireland'] })).close();
   const input = { dataDir, site: 'ireland', service: rowsService as unknown as Service };
   const message = expect.stringContaining("belongs to the service 'all-kinds', not 'rows'");
-  expect(() => readStoredSite(input)).toThrow(
+  await expect(readStoredSite(input)).rejects.toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', message }),
   );
 });
 
 test('rows that need more memory than this process may use → refused with how to give it more', async () => {
-  const embedded = start({ sites: ['ireland'] });
+  const embedded = await start({ sites: ['ireland'] });
   await write(clientOf(embedded, 'ireland'));
   await embedded.close();
   const input = { dataDir, site: 'ireland', service: service as unknown as Service };
-  expect(() => readStoredSite(input, 100)).toThrow(
+  await expect(readStoredSite(input, 100)).rejects.toThrow(
     isRefused(/needs about 1 MiB.*Set NODE_OPTIONS=--max-old-space-size=\d+ and run this again/),
   );
+});
+
+test('a row that the store has lost → UNAVAILABLE, and what to do', async () => {
+  const embedded = await start({ sites: ['ireland'], memoryBytes: 256 * 2 ** 20 });
+  const client = clientOf(embedded, 'ireland');
+  await write(client);
+  for (let at = 0; !(await hasCheckpoint('ireland')); at += 1)
+    await client.invoke(visit({ key: `large-${at}`, tag: 't', profile: 'x'.repeat(200_000) }));
+  await embedded.close();
+  const store = await LevelRowStore.open(join(dataDir, 'sites/ireland/rows'));
+  await commit(store, { puts: [], removals: [getRowKey('rows', formatRowName('guests', 'ann'))] });
+  await store.close();
+  const { rows, close } = await read('ireland');
+  const isDamaged = isRefused(/sites\/ireland\/rows.*correctables inspect/s);
+  expect(() => rows.get('guests', 'ann')).toThrow(isDamaged);
+  expect(() => [...rows.scan('guests')]).toThrow(isDamaged);
+  expect(rows.get('guests', 'cid')).toEqual(ROWS.guests[1]);
+  await close();
 });

@@ -16,11 +16,13 @@ import * as partitioned from '../cluster/partitioned-nodes.ts';
 
 const { add, take } = clusterContract;
 
-const readMarks = (files: cluster.Files, site: string): Map<string, unknown> => {
+async function readMarks(files: cluster.Files, site: string): Promise<Map<string, unknown>> {
   const input = { dataDir: files.dataDir(site), site, service: cluster.service };
-  const { rows } = readStoredSite(input);
-  return new Map([...rows.scan('marks')].map(({ key, fields }) => [key, fields['runs']]));
-};
+  const { rows, close } = await readStoredSite(input);
+  const marks = [...rows.scan('marks')].map(({ key, fields }) => [key, fields['runs']] as const);
+  await close();
+  return new Map(marks);
+}
 
 test('a follower of the red log → all that it has; its leader → what its own log proves, and how much it does not', async () => {
   const files = await cluster.createFiles();
@@ -32,18 +34,20 @@ test('a follower of the red log → all that it has; its leader → what its own
   await cluster.clientOf(b).invokeStrong(take({ key: 'later' }));
   const proven = new Map([['red', 2]]);
   await expect.poll(() => readMarks(files, 'b')).toEqual(new Map([['later', 1], ...proven]));
-  expect(readMarks(files, 'a')).toEqual(proven);
+  expect(await readMarks(files, 'a')).toEqual(proven);
   await Promise.all(nodes.map((node) => node.close()));
-  expect(readMarks(files, 'a')).toEqual(proven);
+  expect(await readMarks(files, 'a')).toEqual(proven);
   const input = { dataDir: files.dataDir('a'), site: 'a', service: cluster.service };
-  expect(readStoredSite(input).unprovenRecords).toBeGreaterThan(0);
+  const { unprovenRecords, close } = await readStoredSite(input);
+  await close();
+  expect(unprovenRecords).toBeGreaterThan(0);
 });
 
 test('a node of a single site → all that it has confirmed', async () => {
   const files = await cluster.createFiles(['a']);
   const node = await cluster.open(files, 'a');
   await cluster.clientOf(node).invokeStrong(take({ key: 'red' }));
-  expect(readMarks(files, 'a')).toEqual(new Map([['red', 1]]));
+  expect(await readMarks(files, 'a')).toEqual(new Map([['red', 1]]));
 });
 
 test('a node with several red logs → its rows', async () => {
@@ -53,12 +57,13 @@ test('a node with several red logs → its rows', async () => {
   await client.invokeStrong(put('us/a', 1));
   await client.invokeStrong(put('eu/b', 2));
   const dataDir = join(path, '../ireland');
-  const { rows, unprovenRecords } = readStoredSite({
+  const { rows, unprovenRecords, close } = await readStoredSite({
     dataDir,
     site: 'ireland',
     service: keyValueService,
   });
   expect(rows.count('keys') + unprovenRecords).toBeGreaterThanOrEqual(2);
+  await close();
 });
 
 test('a directory without node.json, or of a forked site → refused', async () => {
@@ -67,13 +72,13 @@ test('a directory without node.json, or of a forked site → refused', async () 
   const path = join(files.dataDir('a'), 'node.json');
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, '{');
-  expect(() => readMarks(files, 'a')).toThrow('node.json is damaged');
+  await expect(readMarks(files, 'a')).rejects.toThrow('node.json is damaged');
   writeFileSync(path, text);
   writeFileSync(
     path,
     formatIdentity({ ...parseIdentity(Buffer.from(text)), forked: 'b is newer' }),
   );
-  expect(() => readMarks(files, 'a')).toThrow('The data cannot be used: b is newer');
+  await expect(readMarks(files, 'a')).rejects.toThrow('The data cannot be used: b is newer');
   writeFileSync(path, text);
-  expect(readMarks(files, 'a')).toEqual(new Map());
+  expect(await readMarks(files, 'a')).toEqual(new Map());
 });

@@ -4,13 +4,13 @@
  */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
-import { openEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
-import { createEmbedded, type SiteAlarm } from '../../../../../src/server/index.ts';
+import { openDeployment } from '../../../../../src/server/node/embedded/embedded.ts';
+import { createEmbedded, openEmbedded, type SiteAlarm } from '../../../../../src/server/index.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { bank, partitionedBank } from '../../site/lane/partitions/partitioned-bank.ts';
 
 const open = (dataDir: string) =>
-  createEmbedded(partitionedBank, {
+  openEmbedded(partitionedBank, {
     sites: ['ireland', 'frankfurt', 'virginia', 'ohio'],
     redLeader: 'ireland',
     partitions: { us: { leader: 'virginia', voters: ['virginia', 'ohio', 'ireland'] } },
@@ -20,7 +20,7 @@ const open = (dataDir: string) =>
 
 test('operations of both partitions → answered, and there after a restart', async () => {
   const dataDir = temporaryFolder();
-  const first = open(dataDir);
+  const first = await open(dataDir);
   const [virginia, frankfurt] = [
     createClient(first.site('virginia')),
     createClient(first.site('frankfurt')),
@@ -34,7 +34,7 @@ test('operations of both partitions → answered, and there after a restart', as
   expect(withdrawals).toEqual([true, true]);
   await first.close();
 
-  const second = open(dataDir);
+  const second = await open(dataDir);
   const ohio = createClient(second.site('ohio'));
   const balances = [
     await ohio.invokeStrong(bank.balance({ account: 'us/ann' })),
@@ -47,7 +47,7 @@ test('operations of both partitions → answered, and there after a restart', as
 
 test('rows of two partitions → executed, and there after a restart', async () => {
   const dataDir = temporaryFolder();
-  const first = open(dataDir);
+  const first = await open(dataDir);
   const client = createClient(first.site('ohio'));
   await client.invoke(bank.deposit({ account: 'us/ann', amount: 10 }));
   expect(
@@ -55,7 +55,7 @@ test('rows of two partitions → executed, and there after a restart', async () 
   ).toBe(true);
   await first.close();
 
-  const second = open(dataDir);
+  const second = await open(dataDir);
   const virginia = createClient(second.site('virginia'));
   const balances = [
     await virginia.invokeStrong(bank.balance({ account: 'us/ann' })),
@@ -67,7 +67,7 @@ test('rows of two partitions → executed, and there after a restart', async () 
 
 // @rule PART-G10
 test('strong reads of two partitions beside transfers → always the whole total', async () => {
-  const deployment = open(temporaryFolder());
+  const deployment = await open(temporaryFolder());
   const [ohio, frankfurt] = [
     createClient(deployment.site('ohio')),
     createClient(deployment.site('frankfurt')),
@@ -90,7 +90,7 @@ test('strong reads of two partitions beside transfers → always the whole total
 });
 
 test('a transfer over two partitions → its site counts it, and each site its hold', async () => {
-  const { embedded, begin, getFigures } = openEmbedded(partitionedBank, {
+  const { embedded, begin, getFigures } = await openDeployment(partitionedBank, {
     sites: ['ireland', 'virginia'],
     partitions: { us: { leader: 'virginia' } },
     onAlarm: () => {},

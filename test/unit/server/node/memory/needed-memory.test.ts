@@ -1,20 +1,21 @@
 /** A start whose data does not fit into its memory: it fails at once, and says what it needs. */
 // @rule STO-34
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
 import { get, put } from '../../../../../src/operations/index.ts';
-import { createEmbedded, type Embedded } from '../../../../../src/server/index.ts';
-import { findSavedBytes, limitFiles } from '../../../../../src/server/node/memory/needed-memory.ts';
-import { NodeFiles } from '../../../../../src/server/node/storage/disk/node-files.ts';
+import { openEmbedded, type Embedded } from '../../../../../src/server/index.ts';
 import {
-  formatCommit,
-  formatHeader,
-  formatRow,
-  formatRows,
-} from '../../../../../src/server/node/storage/format/checkpoint-file.ts';
-import { encodeFrame } from '../../../../../src/server/node/storage/format/frames.ts';
+  findSavedBytes,
+  limitFiles,
+  measureNeededMemory,
+} from '../../../../../src/server/node/memory/needed-memory.ts';
+import { NodeFiles } from '../../../../../src/server/node/storage/disk/node-files.ts';
+import { ROWS_FOLDER } from '../../../../../src/server/node/storage/format/file-names.ts';
+import { LevelRowStore } from '../../../../../src/server/node/storage/rows/level-row-store.ts';
+import type { RowReader } from '../../../../../src/server/node/storage/rows/row-store.ts';
+import { readCut } from '../../../../../src/server/node/storage/rows/saved-state.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { valuesService } from '../storage/notes-service.ts';
 
@@ -26,9 +27,9 @@ const ROWS = 400;
 let dataDir: string;
 beforeEach(() => void (dataDir = temporaryFolder()));
 
-function open(memoryBytes: number): Embedded {
+function open(memoryBytes: number): Promise<Embedded> {
   const sites = ['ireland', 'frankfurt'] as const;
-  return createEmbedded(valuesService(), {
+  return openEmbedded(valuesService(), {
     sites,
     dataDir,
     memoryBytes,
@@ -37,8 +38,8 @@ function open(memoryBytes: number): Embedded {
   });
 }
 
-async function fill(): Promise<void> {
-  const deployment = open(100 * MIB);
+async function fill(memoryBytes: number): Promise<void> {
+  const deployment = await open(memoryBytes);
   const client = createClient(deployment.site('ireland'));
   for (let row = 0; row < ROWS; row += 1) await client.invoke(put(`k${row}`, `${row} ${TEXT}`));
   await client.close();
@@ -46,11 +47,9 @@ async function fill(): Promise<void> {
 }
 
 test('a start that does not fit fails with the memory that it needs, and changes nothing', async () => {
-  await fill();
-  const saved = findSavedBytes(new NodeFiles(dataDir), FOLDER);
-  expect(saved).toBeGreaterThan(MIB);
-  expect(saved).toBeLessThan(2 * ROWS * TEXT.length);
-  expect(() => open(2 * MIB)).toThrow(
+  // With so much memory, no checkpoint was necessary, and a start reads the logs.
+  await fill(1024 * MIB);
+  await expect(open(2 * MIB)).rejects.toThrow(
     expect.objectContaining({
       code: 'UNAVAILABLE',
       field: 'memoryBytes',
@@ -61,36 +60,37 @@ test('a start that does not fit fails with the memory that it needs, and changes
     }),
   );
 
-  const deployment = open(200 * MIB);
+  const deployment = await open(200 * MIB);
   const client = createClient(deployment.site('frankfurt'));
   expect(await client.invoke(get(`k${ROWS - 1}`))).toBe(`${ROWS - 1} ${TEXT}`);
   await client.close();
   await deployment.close();
 });
 
-test('a checkpoint without a count is estimated by its rows', () => {
-  const rows = Array.from({ length: 1000 }, (_, row) =>
-    formatRow(['rows', `values\u0000k${row}`, [{ value: ['text', [1, 1, 1, 1]] }]]),
+test('rows that a checkpoint has are not counted, since a start reads none of them', async () => {
+  await fill(100 * MIB);
+  const store = await LevelRowStore.open(join(dataDir, FOLDER, ROWS_FOLDER));
+  expect(readCut(store)).toBeDefined();
+  expect(findSavedBytes(store)).toBeLessThan((ROWS * TEXT.length) / 10);
+  await store.close();
+});
+
+test('a store without a commit needs no memory; a damaged one is refused', async () => {
+  await mkdir(join(dataDir, FOLDER), { recursive: true });
+  const measure = (rows: RowReader): number =>
+    measureNeededMemory({ files: new NodeFiles(dataDir), directory: FOLDER, rows });
+  expect(measure({ get: () => undefined })).toBe(0);
+  const damaged = { get: () => Buffer.from('damaged') };
+  expect(() => measure(damaged)).toThrow(
+    expect.objectContaining({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/sites\/ireland\/rows: the entry \w+ is damaged/),
+    }),
   );
-  const positions = { local: 0, red: 0 };
-  const commit = { smallParts: '{}', contained: positions, retainedFrom: positions, sum: 0 };
-  const payloads = [formatHeader(), formatRows(rows), formatCommit([], commit)];
-  mkdirSync(join(dataDir, FOLDER), { recursive: true });
-  const write = (name: string, contents: readonly string[]): void => {
-    const frames = contents.map((item, index) => encodeFrame(item, { file: 1, index }));
-    writeFileSync(join(dataDir, FOLDER, name), Buffer.concat(frames));
-  };
-  write('0000000001.checkpoint', payloads);
-  // It was not finished when the process ended.
-  write('0000000002.checkpoint', payloads.slice(0, 2));
-  const bytes = findSavedBytes(new NodeFiles(dataDir), FOLDER);
-  // Less than it takes: the file of a site that fits may have each row three times.
-  expect(bytes).toBeGreaterThan(100 * 1000);
-  expect(bytes).toBeLessThan(300 * 1000);
 });
 
 test('a site with little memory has smaller log files, since a start reads them at once', () => {
-  const sizeFor = (maxBytes: number) => limitFiles({ maxBytes, siteCount: 1 });
+  const sizeFor = (maxBytes: number) => limitFiles({ maxBytes, cacheBytes: 0, siteCount: 1 });
   expect(sizeFor(8 * 1024 * MIB)).toEqual(limitFiles(undefined));
   expect(sizeFor(256 * MIB)).toEqual({ segmentBytes: 2 * MIB, checkpointBytes: 2 * MIB });
   expect(sizeFor(MIB)).toEqual({ segmentBytes: MIB, checkpointBytes: MIB });

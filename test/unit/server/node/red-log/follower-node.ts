@@ -86,10 +86,11 @@ export class FollowerNode {
           await this.whenDrained;
           this.isRunning = false;
         },
+        waitForOpening: async () => {},
         onFailed: ({ message }) => this.failures.push(message),
-        countEntries: () => this.lengths,
+        countEntries: async () => this.lengths,
         findLogsWithoutVote: () => this.withoutVote,
-        findNamed: (partition) => this.named[partition] ?? { stamp: 0, holds: [] },
+        findNamed: async (partition) => this.named[partition] ?? { stamp: 0, holds: [] },
         catchUp: async (message, to, onCopied) => {
           this.caughtUp.push(message);
           this.to = to;

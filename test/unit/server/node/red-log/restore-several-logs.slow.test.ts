@@ -300,7 +300,7 @@ test('a loss is accepted for us → that log alone begins with an opening, from 
 
 test('a site that is not sealed does not say what it has, since more may come', async () => {
   const sites = await new SomeSites({ ireland: [10, 5] }).begin();
-  expect(() => sites.nodes['ireland']?.answer(READ_NAMED, { partition: 1 })).toThrow(
+  await expect(sites.nodes['ireland']?.answer(READ_NAMED, { partition: 1 })).rejects.toThrow(
     'it is not sealed',
   );
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../../src/index.ts';
 import { defineContract } from '../../../../../src/contract/contract.ts';
-import { createEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
+import { openEmbedded } from '../../../../../src/server/node/embedded/embedded.ts';
 import type { Embedded } from '../../../../../src/server/node/embedded/embedded.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import type { Service } from '../../../../../src/server/service/service.ts';
@@ -79,7 +79,7 @@ afterEach(async () => {
 
 async function restarted(service: Service): Promise<Embedded<Site>> {
   await open?.close();
-  open = createEmbedded<Site>(service, { sites: SITES, dataDir });
+  open = await openEmbedded<Site>(service, { sites: SITES, dataDir });
   return open;
 }
 
@@ -118,5 +118,5 @@ test('a version of the service with a bounded field → what was there stays, an
   expect(await createClient(third.site('virginia')).invokeStrong(sale.named({}))).toBe('gala');
   await third.close();
   open = undefined;
-  expect(() => createEmbedded(namedEvents(), { sites: SITES, dataDir })).toThrow(/seats/);
+  await expect(openEmbedded(namedEvents(), { sites: SITES, dataDir })).rejects.toThrow(/seats/);
 });

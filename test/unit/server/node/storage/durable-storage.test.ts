@@ -1,8 +1,7 @@
 /** Logs and checkpoints on a virtual disk: groups, files, torn ends, holes, room. */
 // @rule STO-5, STO-6, STO-7, STO-9
 import { describe, expect, test } from 'vitest';
-import { readCheckpoint } from '../../../../../src/server/node/storage/format/checkpoint-file.ts';
-import { formatCheckpointName } from '../../../../../src/server/node/storage/format/file-names.ts';
+import { ROWS_DIRECTORY } from '../../../../../src/testing/simulator/disk/site-directory.ts';
 import {
   FOLDER,
   numbers,
@@ -12,13 +11,6 @@ import {
   virtualStorage,
   write,
 } from './virtual-storage.ts';
-
-/** How many checkpoints are on the disk. */
-function checkpointsOf(machine: VirtualMachine): number {
-  const [name] = machine.files('.checkpoint');
-  if (name === undefined) return 0;
-  return readCheckpoint(machine.disk.read(`${FOLDER}/${name}`), Number.parseInt(name, 10)).commits;
-}
 
 describe('durable storage: logs', () => {
   test('what comes while a write is in flight → goes into one write together', () => {
@@ -76,7 +68,7 @@ describe('durable storage: logs', () => {
       let isAhead = false;
       for (let untilMs = machine.timeline.nowMs; site.synced.local === 1; untilMs += 1) {
         expect(machine.files('.log')).toContain(before);
-        isAhead ||= checkpointsOf(machine) > 0;
+        isAhead ||= machine.cut !== undefined;
         machine.timeline.run(untilMs);
       }
       machine.run();
@@ -180,7 +172,6 @@ describe('durable storage: checkpoints', () => {
       machine.run(50);
     }
     expect(machine.files('.log').length).toBeLessThan(6);
-    expect(machine.files('.checkpoint')).toHaveLength(1);
     machine.disk.crash();
     const again = machine.start();
     expect(again.stored.checkpoint).toBeDefined();
@@ -226,30 +217,7 @@ describe('durable storage: checkpoints', () => {
     },
   );
 
-  test('a crash before the last checkpoint was in both files → a start makes one that is', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    site.append('local', ...numbers(10));
-    machine.run();
-    site.storage.checkpoint();
-    machine.run();
-    const path = `${FOLDER}/${machine.files('.checkpoint-copy')[0]}`;
-    const before = machine.disk.read(path);
-    site.append('local', 10);
-    machine.run();
-    site.storage.checkpoint();
-    machine.run();
-    machine.disk.put(path, before);
-    const again = machine.start();
-    expect([again.entries.local, again.events]).toEqual([numbers(11), []]);
-    machine.run();
-    const [file, copy] = ['.checkpoint', '.checkpoint-copy'].map((ending) =>
-      machine.files(ending).at(-1),
-    );
-    expect(machine.disk.read(`${FOLDER}/${copy}`)).toEqual(machine.disk.read(`${FOLDER}/${file}`));
-  });
-
-  test('both files of a checkpoint are gone, but the logs are there → reported; the next checkpoint has an unused number', () => {
+  test('the store is gone, but the logs are there → reported; the next checkpoint has an unused number', () => {
     const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
     const site = machine.start();
     site.neededFrom = 0;
@@ -262,16 +230,15 @@ describe('durable storage: checkpoints', () => {
     // A file of the log that names the checkpoint before it.
     machine.start().append('local', 20);
     machine.run();
-    const [gone = ''] = machine.files('.checkpoint');
-    for (const ending of ['.checkpoint', '.checkpoint-copy'])
-      for (const name of machine.files(ending)) machine.disk.mount().remove(`${FOLDER}/${name}`);
+    const gone = machine.cut?.number ?? 0;
+    machine.disk.crash();
+    machine.disk.rows.beginToRemove(ROWS_DIRECTORY);
     const again = machine.start();
     expect(again.entries.local).toEqual(numbers(21));
     expect(again.events).toEqual([expect.stringContaining('damaged: ')]);
     machine.run();
-    expect(Number.parseInt(machine.files('.checkpoint')[0] ?? '', 10)).toBeGreaterThan(
-      Number.parseInt(gone, 10),
-    );
+    expect(gone).toBe(2);
+    expect(machine.cut?.number).toBe(3);
   });
 
   test.each(numbers(15, 1))(
@@ -306,13 +273,11 @@ describe('durable storage: checkpoints', () => {
     };
     site.storage.checkpoint();
     machine.run(20_000);
-    expect({ names: [...names], events: site.events, files: machine.files('.checkpoint') }).toEqual(
-      {
-        names: [],
-        events: ['checkpoint: the red log has halted'],
-        files: [],
-      },
-    );
+    expect({ names: [...names], events: site.events, cut: machine.cut }).toEqual({
+      names: [],
+      events: ['checkpoint: the red log has halted'],
+      cut: undefined,
+    });
     site.cutProblem = undefined;
     machine.run(120_000);
     expect(machine.start().stored.checkpoint).toBeDefined();
@@ -357,41 +322,6 @@ describe('durable storage: checkpoints', () => {
     expect(attempts).toBeLessThan(10);
     expect(site.events).toEqual(['checkpoint: Invalid string length']);
   });
-
-  test('stopped before the older file was removed → the next start removes it', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    site.append('local', ...numbers(10));
-    machine.run();
-    site.storage.checkpoint();
-    machine.run();
-    const [newest] = machine.files('.checkpoint');
-    machine.disk
-      .mount()
-      .replace(`${FOLDER}/${formatCheckpointName(0)}`, machine.disk.read(`${FOLDER}/${newest}`));
-    machine.disk.crash();
-    expect(machine.start().entries.local).toEqual(numbers(10));
-    machine.run();
-    expect(machine.files('.checkpoint')).toEqual([newest]);
-  });
-
-  test('a file with mostly outdated rows → written again in full, and the old one is removed', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    const text = 'x'.repeat(2000);
-    const seen = new Set<string>();
-    for (let round = 0; round < 12; round += 1) {
-      site.append('local', ...numbers(300).map(() => text));
-      machine.run();
-      site.storage.checkpoint();
-      machine.run();
-      for (const name of machine.files('.checkpoint')) seen.add(name);
-    }
-    expect(seen.size).toBeGreaterThan(1);
-    expect(machine.files('.checkpoint')).toHaveLength(1);
-    machine.disk.crash();
-    expect(machine.start().entries.local).toHaveLength(3600);
-  });
 });
 
 describe('durable storage: its beginning and its end', () => {
@@ -412,7 +342,7 @@ describe('durable storage: its beginning and its end', () => {
   test('a site that was never begun is closed → no file is left', async () => {
     const machine = new VirtualMachine(1);
     await virtualStorage(machine, {}).close();
-    expect(machine.disk.list(FOLDER)).toEqual([]);
+    expect(machine.files('.log')).toEqual([]);
   });
 
   test('a write that fails for another reason → the site is notified that nothing more counts', () => {
@@ -423,5 +353,26 @@ describe('durable storage: its beginning and its end', () => {
     machine.run();
     expect(site.events).toEqual(['stopped: EIO: i/o error']);
     expect(site.synced.local).toBe(0);
+  });
+});
+
+describe('durable storage: memory', () => {
+  class FullSite extends TestSite {
+    readonly isCheckpointDue = true;
+  }
+
+  test('full after a start, so that nothing more is written → a checkpoint, and no more until something is', () => {
+    const machine = new VirtualMachine(1);
+    machine.start().append('local', 'an entry');
+    machine.run();
+    machine.disk.crash();
+    const site = new FullSite(machine.timeline, machine.disk);
+    machine.run();
+    expect(machine.cut?.number).toBe(1);
+    machine.run();
+    expect(machine.cut?.number).toBe(1);
+    site.append('local', 'another one');
+    machine.run();
+    expect(machine.cut?.number).toBe(2);
   });
 });

@@ -15,10 +15,16 @@ import type { Timing } from '../../../../../src/server/node/storage/disk/files.t
 import type { StorageEvents } from '../../../../../src/server/log/site-storage.ts';
 import { SimulatedDisk } from '../../../../../src/testing/simulator/disk/disk.ts';
 import type { SimulatedDiskOptions } from '../../../../../src/testing/simulator/disk/disk.ts';
+import { readCut, type SavedCut } from '../../../../../src/server/node/storage/rows/saved-state.ts';
+import {
+  mountSite,
+  ROWS_DIRECTORY,
+  SITE_DIRECTORY,
+} from '../../../../../src/testing/simulator/disk/site-directory.ts';
 import { Random } from '../../../../../src/server/service/collections/random.ts';
 import { Timeline } from '../../../../../src/testing/simulator/timeline.ts';
 
-export const FOLDER = 'site';
+export const FOLDER = SITE_DIRECTORY;
 
 /** The logs that these storages have. */
 type KnownLog = (typeof LOG_KINDS)[number];
@@ -52,9 +58,8 @@ export class TestSite implements CheckpointSource {
       onFenced: ({ message }) => this.events.push(`fenced: ${message}`),
     };
     this.storage = new DurableStorage({
-      files: disk.mount(),
+      ...mountSite(disk),
       timing: timingOf(timeline),
-      directory: FOLDER,
       events,
       ...sizes,
     });
@@ -148,9 +153,8 @@ export function virtualStorage(
   sizes: Partial<DurableStorageOptions>,
 ): DurableStorage {
   return new DurableStorage({
-    files: disk.mount(),
+    ...mountSite(disk),
     timing: timingOf(timeline),
-    directory: FOLDER,
     ...sizes,
   });
 }
@@ -182,6 +186,12 @@ export class VirtualMachine {
   /** Lets everything end that takes less than so long. */
   run(forMs = 10_000): void {
     this.timeline.run(this.timeline.nowMs + forMs);
+  }
+
+  /** The cut of the last commit that is on the disk. */
+  get cut(): SavedCut | undefined {
+    const reader = this.disk.rows.getReader(ROWS_DIRECTORY);
+    return reader && readCut(reader);
   }
 
   /** The files of the site with this ending, oldest first. */

@@ -14,7 +14,7 @@ import {
 } from '../../../../../src/server/log/recovered-state.ts';
 import { MemberWorld, siteAt } from '../../../../support/member-world.ts';
 
-const NUMBERS = { nextSegment: 1, nextCheckpoint: 1 };
+const NUMBERS = { nextSegment: 1, lastCommit: 0 };
 
 /**
  * The second of three sites, which has stopped, and two donors: the first has less, the third has
@@ -44,9 +44,10 @@ function createHost(change: Partial<CatchUpContext> = {}): CatchUpContext & {
     receive: async ([donor = '']) => ({
       donor,
       shared: donor === 'a' ? early : late,
+      rows: [],
       bytes: 3 << 20,
     }),
-    recover: () => ({ stored, ...NUMBERS }),
+    recover: async () => ({ stored, ...NUMBERS }),
     install: async ({ state }) => void installed.push(state),
     onProblem: () => {},
     onRefused,
@@ -121,7 +122,9 @@ test('the site was closed meanwhile → the reason, and its own operations that 
     local: { start: 0, entries: [entry] },
     red: { start: 0, entries: [] },
   } as unknown as RecoveredState;
-  const closed = await catchUp(createHost({ receive, recover: () => ({ stored, ...NUMBERS }) }));
+  const closed = await catchUp(
+    createHost({ receive, recover: async () => ({ stored, ...NUMBERS }) }),
+  );
   expect(closed).toEqual({ message: 'b was closed: it was retired', unsent: [operation] });
 });
 
@@ -129,8 +132,8 @@ test('the red logs were restored without the site → it keeps of its copies wha
   const record = { kind: 'marker', id: 'x', site: siteAt(1) };
   const log = { start: 0, entries: [{ origin: siteAt(1), epoch: 1, sequence: 1, record }] };
   const host = createHost();
-  const { stored } = host.recover();
-  const recover = () => ({
+  const { stored } = await host.recover();
+  const recover = async () => ({
     stored: { ...stored, red: log, partitions: [log, log] } as RecoveredState,
     ...NUMBERS,
   });

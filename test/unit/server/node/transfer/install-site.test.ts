@@ -13,9 +13,19 @@ import { EMPTY_OWN_STATE } from '../../../../../src/server/service/records/check
 import type { Checkpoint } from '../../../../../src/server/service/records/checkpoint.ts';
 import type { Files, SyncedFile } from '../../../../../src/server/node/storage/disk/files.ts';
 import { DurableStorage } from '../../../../../src/server/node/storage/durable-storage.ts';
-import { recoverSite } from '../../../../../src/server/node/storage/recovery.ts';
-import { finishInstallation } from '../../../../../src/server/node/transfer/install-site.ts';
+import type { RowStore, RowStores } from '../../../../../src/server/node/storage/rows/row-store.ts';
+import {
+  recoverSite,
+  type RecoveredSite,
+} from '../../../../../src/server/node/storage/recovery.ts';
+import {
+  finishInstallation,
+  installSite,
+  locateRows,
+} from '../../../../../src/server/node/transfer/install-site.ts';
 import { SITE, TransferSites } from './transfer-sites.ts';
+
+const ROWS = `${SITE}/rows`;
 
 let sites: TransferSites;
 beforeEach(() => {
@@ -48,18 +58,14 @@ function withOwnPart(shared: Checkpoint): RecoveredState {
 test('nothing of its own → a site that starts with the shared part, where the red log goes on', () => {
   sites.receiveAndInstall(sites.disk.mount(), () => {});
   sites.run();
-  const { stored, lengths, damages, hasOneCopy, nextSegment } = recoverSite(
-    sites.disk.mount(),
-    SITE,
-    'virginia',
-  );
-  expect(stored.checkpoint?.sections['rows']).toEqual(sites.donor.rows);
+  const { stored, lengths, damages, lastCommit, nextSegment } = recover(sites);
+  expect(stored.checkpoint?.sections['slots']).toEqual(sites.donor.rows);
   expect(stored.local).toEqual({ start: 0, entries: [] });
   expect(stored.red).toEqual({ start: 7, entries: [] });
   expect(lengths).toEqual({ local: 0, red: 7 });
-  expect({ damages, hasOneCopy, nextSegment }).toEqual({
+  expect({ damages, lastCommit, nextSegment }).toEqual({
     damages: [],
-    hasOneCopy: false,
+    lastCommit: 5,
     nextSegment: 10,
   });
   expect(sites.disk.list('incoming')).toEqual([]);
@@ -68,13 +74,13 @@ test('nothing of its own → a site that starts with the shared part, where the 
 test('an own part and an own log → both are there, and the site appends behind them', () => {
   sites.receiveAndInstall(sites.disk.mount(), () => {}, withOwnPart);
   sites.run();
-  const files = sites.disk.mount();
-  const { stored, retainedFrom } = recoverSite(files, SITE, 'virginia');
+  const { stored, retainedFrom } = recover(sites);
   expect(stored.local).toEqual({ start: 10, entries: LOCAL });
   expect(retainedFrom).toEqual({ local: 10, red: 7 });
   expect(stored.checkpoint?.sections['own.slots']).toEqual(new Map([['slot', 1]]));
   const storage = new DurableStorage({
-    files,
+    files: sites.disk.mount(),
+    rows: sites.disk.rows.openNow(ROWS),
     timing: sites.timing,
     directory: SITE,
     site: 'virginia',
@@ -92,12 +98,20 @@ test('an own part and an own log → both are there, and the site appends behind
 });
 
 /** What the files of a site amount to; `none` where there are none. */
-function describeSite(files: Files): 'none' | 'old' | 'new' {
+function describeSite(at: TransferSites): 'none' | 'old' | 'new' {
+  const files = at.disk.mount();
   finishInstallation(files, SITE);
   if (files.list(SITE).length === 0) return 'none';
-  return recoverSite(files, SITE, 'virginia').stored.checkpoint?.sections['rows'] === undefined
-    ? 'old'
-    : 'new';
+  return recover(at).stored.checkpoint?.sections['slots'] === undefined ? 'old' : 'new';
+}
+
+/** Recovers the site that was installed. */
+function recover({ disk }: TransferSites): RecoveredSite {
+  const files = disk.mount();
+  const store = disk.rows.openNow(ROWS);
+  const snapshot = store.openSnapshot();
+  void store.close();
+  return recoverSite(files, snapshot, SITE, 'virginia');
 }
 
 test.each([
@@ -112,7 +126,8 @@ test.each([
       const at = createSites();
       if (before === 'old') writeOldSite(at);
       const crashing = new CrashingFiles(at.disk.mount(), crashes);
-      runUntilCrash(at, crashing, () => at.receiveAndInstall(crashing, () => {}, state));
+      const rows = crashing.guardRows(at.disk.rows);
+      runUntilCrash(at, crashing, () => at.receiveAndInstall(crashing, () => {}, state, rows));
       isCrashed = crashing.isCrashed;
       at.receiver?.close();
       at.disk.crash();
@@ -120,15 +135,14 @@ test.each([
       const again = new CrashingFiles(at.disk.mount(), crashes % 5);
       runUntilCrash(at, again, () => finishInstallation(again, SITE));
       at.disk.crash();
-      const files = at.disk.mount();
-      const there = describeSite(files);
+      const there = describeSite(at);
       if (isCrashed) found.push(there);
       if (there !== 'new') {
-        at.receiveAndInstall(files, () => {}, state);
+        at.receiveAndInstall(at.disk.mount(), () => {}, state);
         at.run();
       }
-      expect(describeSite(files)).toBe('new');
-      expect(files.list('arrived')).toEqual([]);
+      expect(describeSite(at)).toBe('new');
+      expect(at.disk.list('arrived')).toEqual([]);
     }
     expect(crashes).toBeGreaterThan(25);
     expect(new Set(found)).toEqual(new Set([before, 'new']));
@@ -139,6 +153,7 @@ test.each([
 function writeOldSite(at: TransferSites): void {
   const storage = new DurableStorage({
     files: at.disk.mount(),
+    rows: at.disk.rows.openNow(ROWS),
     timing: at.timing,
     directory: SITE,
     site: 'virginia',
@@ -156,6 +171,53 @@ function writeOldSite(at: TransferSites): void {
   at.run(1000);
   void storage.close();
 }
+
+/** Replaces the logs alone: the local one loses an entry. */
+function keepRows(
+  { timing }: TransferSites,
+  { stored, nextSegment, lastCommit }: RecoveredSite,
+  place: { readonly files: Files; readonly rows: RowStores },
+  done: () => void,
+): void {
+  const { local, ...others } = stored;
+  const state = { ...others, local: { ...local, entries: local.entries.slice(0, 1) } };
+  const site = { timing, directory: SITE, site: 'virginia', tables: {}, state };
+  installSite({ ...site, ...place, nextSegment, commit: lastCommit }, done);
+}
+
+test('a state without rows, and a crash before any step → the site keeps all of its rows', () => {
+  const lengths: number[] = [];
+  let isCrashed = true;
+  for (let crashes = 0; isCrashed; crashes += 1) {
+    const at = createSites();
+    at.receiveAndInstall(at.disk.mount(), () => {}, withOwnPart);
+    at.run();
+    const before = recover(at);
+    const crashing = new CrashingFiles(at.disk.mount(), crashes);
+    let isDone = false;
+    const place = { files: crashing, rows: crashing.guardRows(at.disk.rows) };
+    runUntilCrash(at, crashing, () =>
+      keepRows(at, before, place, () => {
+        isDone = true;
+      }),
+    );
+    ({ isCrashed } = crashing);
+    expect(isDone).toBe(!isCrashed);
+    at.disk.crash();
+    const again = new CrashingFiles(at.disk.mount(), crashes % 4);
+    runUntilCrash(at, again, () => finishInstallation(again, SITE));
+    at.disk.crash();
+    const files = at.disk.mount();
+    expect(at.disk.rows.getReader(locateRows(files, SITE) as string)).toBeDefined();
+    finishInstallation(files, SITE);
+    const { stored, damages, lastCommit } = recover(at);
+    expect(stored.checkpoint).toEqual(before.stored.checkpoint);
+    expect([damages, lastCommit]).toEqual([[], 5]);
+    lengths.push(stored.local.entries.length);
+  }
+  expect(new Set(lengths)).toEqual(new Set([2, 1]));
+  expect(lengths.lastIndexOf(2)).toBeLessThan(lengths.indexOf(1));
+});
 
 class CrashError extends Error {}
 
@@ -211,6 +273,29 @@ class CrashingFiles implements Files {
 
   removeNow(path: string): void {
     this.#step(() => this.#files.removeNow(path));
+  }
+
+  /** Stores whose changes are steps too. */
+  guardRows(rows: RowStores): RowStores {
+    return {
+      open: (folder, done) =>
+        this.#step(() =>
+          rows.open(folder, (error, store) => done(error, store && this.#guardStore(store))),
+        ),
+      remove: (...args) => this.#step(() => rows.remove(...args)),
+    };
+  }
+
+  #guardStore(store: RowStore): RowStore {
+    return {
+      get: (key) => store.get(key),
+      createBatch: () => {
+        const batch = store.createBatch();
+        return { ...batch, commit: (done) => this.#step(() => batch.commit(done)) };
+      },
+      openSnapshot: () => store.openSnapshot(),
+      close: () => store.close(),
+    };
   }
 
   #guard(file: SyncedFile): SyncedFile {

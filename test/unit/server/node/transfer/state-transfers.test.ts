@@ -5,9 +5,11 @@ import { EMPTY_OWN_STATE } from '../../../../../src/server/service/records/check
 import {
   StateTransfers,
   type TransferRefusal,
+  type ReceivedState,
 } from '../../../../../src/server/node/transfer/state-transfers.ts';
 import { NodeFiles, nodeTiming } from '../../../../../src/server/node/storage/disk/node-files.ts';
 import { DurableStorage } from '../../../../../src/server/node/storage/durable-storage.ts';
+import { LevelRowStore } from '../../../../../src/server/node/storage/rows/level-row-store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
@@ -27,6 +29,7 @@ let sliceCount: number;
 /** What a site sends in place of its slices. */
 let garbage: Map<string, Uint8Array>;
 let events: string[];
+let storages: DurableStorage[];
 beforeEach(async () => {
   root = temporaryFolder();
   nodes = new Map();
@@ -35,8 +38,10 @@ beforeEach(async () => {
   sliceCount = 0;
   garbage = new Map();
   events = [];
-  return () => {
+  storages = [];
+  return async () => {
     for (const node of nodes.values()) node.close();
+    for (const storage of storages) await storage.close();
   };
 });
 
@@ -72,10 +77,14 @@ function createNode(site: string, files = new NodeFiles(join(root, site))): Stat
   return node;
 }
 
-function createDonor(site: string): StateTransfers {
+async function createDonor(site: string): Promise<StateTransfers> {
   const node = createNode(site);
   const files = new NodeFiles(join(root, site));
-  const storage = new DurableStorage({ files, timing: nodeTiming, directory: 'site' });
+  files.makeDirectory('site');
+  const store = await LevelRowStore.open(join(root, site, 'site/rows'));
+  const options = { files, timing: nodeTiming, directory: 'site', rows: store };
+  const storage = new DurableStorage(options);
+  storages.push(storage);
   let closed: [string, unknown][] = [];
   const rows = {
     changeAll: () => {},
@@ -90,9 +99,12 @@ function createDonor(site: string): StateTransfers {
     { sections: { rows }, retainedFrom: { local: 0, red: 0 }, createCut: () => cut },
     { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} },
   );
-  node.setStorage(storage);
+  node.serve({ storage, onDamaged: () => {} });
   return node;
 }
+
+const readRows = ({ rows }: ReceivedState): Map<string, unknown> =>
+  new Map(Array.from(rows, ([, name, value]) => [name, value] as const));
 
 const { signal } = new AbortController();
 
@@ -115,15 +127,12 @@ function speedUpTimers(): Disposable {
 }
 
 test('a donor that is connected → its state, without operations of a wild clock', async () => {
-  createDonor('ireland');
+  await createDonor('ireland');
   const receiver = createNode('virginia');
-  const { donor, shared } = await receiver.receive(
-    VIRGINIA,
-    () => ['frankfurt', 'ireland'],
-    signal,
-  );
+  const received = await receiver.receive(VIRGINIA, () => ['frankfurt', 'ireland'], signal);
+  const { donor, shared } = received;
   expect(donor).toBe('ireland');
-  expect(shared.sections['rows']).toEqual(ROWS);
+  expect(readRows(received)).toEqual(ROWS);
   expect(shared.smallParts).toEqual({
     log: { delivered: 3 },
     replica: { unsent: [] },
@@ -133,7 +142,7 @@ test('a donor that is connected → its state, without operations of a wild cloc
 });
 
 test('the link is lost on the way → goes on where it was', async () => {
-  createDonor('ireland');
+  await createDonor('ireland');
   const receiver = createNode('virginia');
   const receiving = receiver.receive(VIRGINIA, () => ['ireland'], signal);
   await vi.waitFor(() => expect(receiver.progress?.bytes).toBeGreaterThan(1_000_000), {
@@ -142,13 +151,13 @@ test('the link is lost on the way → goes on where it was', async () => {
   down.add('ireland');
   down.delete('ireland');
   receiver.onConnected('ireland');
-  expect((await receiving).shared.sections['rows']).toEqual(ROWS);
+  expect(readRows(await receiving)).toEqual(ROWS);
   // Those that were on their way are sent once more.
   expect(sliceCount).toBeLessThan(60);
 });
 
 test('a donor that does not admit the receiver → the reason is seen, and it is asked again', async () => {
-  createDonor('ireland');
+  await createDonor('ireland');
   refusals.set('ireland', { reason: 'ireland has not taken the change' });
   const receiver = createNode('virginia');
   const receiving = receiver.receive(VIRGINIA, () => ['ireland'], signal);
@@ -158,12 +167,12 @@ test('a donor that does not admit the receiver → the reason is seen, and it is
   );
   refusals.clear();
   receiver.onConnected('ireland');
-  expect((await receiving).shared.sections['rows']).toEqual(ROWS);
+  expect(readRows(await receiving)).toEqual(ROWS);
 });
 
 test('a donor that knows the receiver as closed → its reason is reported', async () => {
   using _timers = speedUpTimers();
-  createDonor('ireland');
+  await createDonor('ireland');
   refusals.set('ireland', { reason: 'virginia was closed', isClosed: true });
   const ending = new AbortController();
   const end = (reason: string): void => ending.abort(new Error(reason));
@@ -182,7 +191,7 @@ test('ended meanwhile → rejects with the reason', async () => {
 
 test('slices that cannot be read → another donor', async () => {
   using _timers = speedUpTimers();
-  for (const site of ['ireland', 'frankfurt']) createDonor(site);
+  for (const site of ['ireland', 'frankfurt']) await createDonor(site);
   garbage.set('ireland', new Uint8Array([0, 0, 0, 9]));
   const { shared } = await createNode('virginia').receive(
     VIRGINIA,
@@ -212,7 +221,7 @@ test('nothing comes for a minute → is reported once, with the reason', async (
 
 test('no room for what comes → is reported, and so is room again', async () => {
   using _timers = speedUpTimers();
-  createDonor('ireland');
+  await createDonor('ireland');
   const files = new NodeFiles(join(root, 'virginia'));
   const createNow = vi.spyOn(files, 'createNow').mockImplementation(() => {
     throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
@@ -220,6 +229,6 @@ test('no room for what comes → is reported, and so is room again', async () =>
   const receiving = createNode('virginia', files).receive(VIRGINIA, () => ['ireland'], signal);
   await vi.waitFor(() => expect(events).toEqual(['full: no space left']), 5000);
   createNow.mockRestore();
-  expect((await receiving).shared.sections['rows']).toEqual(ROWS);
+  expect(readRows(await receiving)).toEqual(ROWS);
   expect(events).toEqual(['full: no space left', 'has room']);
 });

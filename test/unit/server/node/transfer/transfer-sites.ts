@@ -16,6 +16,8 @@ import type {
 } from '../../../../../src/server/log/recovered-state.ts';
 import type { Files, Timing } from '../../../../../src/server/node/storage/disk/files.ts';
 import { DurableStorage } from '../../../../../src/server/node/storage/durable-storage.ts';
+import type { RowStores } from '../../../../../src/server/node/storage/rows/row-store.ts';
+import type { IncomingState } from '../../../../../src/server/node/transfer/incoming-file.ts';
 import { installSite } from '../../../../../src/server/node/transfer/install-site.ts';
 import type {
   TransferReply,
@@ -23,7 +25,9 @@ import type {
 } from '../../../../../src/server/node/transfer/transfer-messages.ts';
 import { TransferReceiver } from '../../../../../src/server/node/transfer/transfer-receiver.ts';
 import { TransferSource } from '../../../../../src/server/node/transfer/transfer-source.ts';
+import { SharedFrames } from '../../../../../src/server/node/transfer/shared-frames.ts';
 import { SimulatedDisk } from '../../../../../src/testing/simulator/disk/disk.ts';
+import { SimulatedRowDisk } from '../../../../../src/testing/simulator/disk/simulated-row-disk.ts';
 import { Timeline } from '../../../../../src/testing/simulator/timeline.ts';
 
 export const SITE = 'sites/virginia';
@@ -37,20 +41,30 @@ export type Way = (
 /** A site that has rows, and as many of its own, which no other site is to have. */
 export class Donor implements CheckpointSource {
   readonly disk: SimulatedDisk;
+  readonly rowDisk: SimulatedRowDisk;
   readonly rows = new Map<string, unknown>();
   readonly retainedFrom = { local: 0, red: 0 };
   readonly sections: Readonly<Record<string, Section>>;
   cutProblem: string | undefined;
   storage!: DurableStorage;
   source!: TransferSource;
-  readonly #changes = { rows: this.#createChanges(), 'own.slots': this.#createChanges() };
+  /** What it has found to be damaged. */
+  damage: Error | undefined;
+  readonly #changes = { slots: this.#createChanges(), 'own.slots': this.#createChanges() };
   readonly #sites: TransferSites;
 
   constructor(sites: TransferSites) {
     this.#sites = sites;
     this.disk = sites.createDisk(1);
-    this.sections = { rows: this.#section('rows'), 'own.slots': this.#section('own.slots') };
+    this.rowDisk = sites.createRowDisk(1);
+    this.sections = { slots: this.#section('slots'), 'own.slots': this.#section('own.slots') };
     this.start();
+  }
+
+  /** Ends, and loses what is not synced. */
+  crash(): void {
+    this.disk.crash();
+    this.rowDisk.crash();
   }
 
   /** Begins again: of what it has only the rows matter here. */
@@ -62,19 +76,26 @@ export class Donor implements CheckpointSource {
       files,
       timing,
       directory: DONOR,
+      rows: this.rowDisk.open(),
       checkpointBytes: Infinity,
     });
     this.storage.attach(this, { onSynced: () => {}, onFenced: () => {}, onFailed: () => {} });
+    this.setSource();
+  }
+
+  /** Sends what the storage has. Tests replace parts of it. */
+  setSource(
+    storage: Pick<DurableStorage, 'takeSnapshot'> = this.storage,
+    Frames = SharedFrames,
+  ): void {
+    const { timing } = this.#sites;
     const send = (_: string, reply: TransferReply): void => this.#sites.toReceiver(reply);
     this.source?.close();
-    this.source = new TransferSource({
-      files,
-      timing,
-      storage: this.storage,
-      donor: 'ireland',
-      sliceBytes: SLICE_BYTES,
-      send,
-    });
+    const onDamaged = (error: Error): void => {
+      this.damage = error;
+    };
+    const options = { timing, storage, donor: 'ireland', sliceBytes: SLICE_BYTES, send, onDamaged };
+    this.source = new TransferSource(options, Frames);
   }
 
   put(name: string, value: unknown): void {
@@ -91,7 +112,7 @@ export class Donor implements CheckpointSource {
     };
   }
 
-  #section(name: 'rows' | 'own.slots'): Section {
+  #section(name: 'slots' | 'own.slots'): Section {
     const changes = this.#changes[name];
     return {
       changeAll: () => changes.changeAll(),
@@ -140,10 +161,15 @@ export class TransferSites {
     return new SimulatedDisk({ timeline: this.timeline, random: new Random(seed), syncMeanMs: 1 });
   }
 
+  createRowDisk(seed: number): SimulatedRowDisk {
+    const random = new Random(seed);
+    return new SimulatedRowDisk({ timeline: this.timeline, random, syncMeanMs: 1 });
+  }
+
   /** Begins to receive, or goes on. */
   receive(
     files: Files = this.disk.mount(),
-    onDone: (shared: Checkpoint) => void = () => {},
+    onDone: (received: IncomingState) => void = () => {},
   ): TransferReceiver {
     this.receiver?.close();
     this.receiver = new TransferReceiver({
@@ -158,9 +184,9 @@ export class TransferSites {
         ),
       onProblem: (problem) => this.problems.push(problem),
       onProgress: (bytes) => this.progress.push(bytes),
-      onDone: (shared) => {
-        this.shared = shared;
-        onDone(shared);
+      onDone: (received) => {
+        this.shared = readAll(received);
+        onDone(received);
       },
     });
     this.receiver.start();
@@ -171,18 +197,19 @@ export class TransferSites {
   receiveAndInstall(
     files: Files,
     done: (error: Error | undefined) => void,
-    state = createSiteFromShared,
+    state: (shared: Checkpoint) => RecoveredState = createSiteFromShared,
+    rows: RowStores = this.disk.rows,
   ): void {
-    const numbers = { nextSegment: 9, nextCheckpoint: 5 };
-    this.receive(files, (shared) =>
+    const { timing } = this;
+    const place = { files, timing, directory: SITE, site: 'virginia', rows, tables: {} };
+    this.receive(files, ({ smallParts, rows: sharedRows }) =>
       installSite(
         {
-          files,
-          timing: this.timing,
-          directory: SITE,
-          site: 'virginia',
-          state: state(shared) as RecoveredState,
-          ...numbers,
+          ...place,
+          state: state({ sections: {}, smallParts }),
+          sharedRows,
+          nextSegment: 9,
+          commit: 5,
         },
         done,
       ),
@@ -208,4 +235,11 @@ export class TransferSites {
     this.sent.push(message);
     for (const arrived of this.way(message)) this.timeline.schedule(20, () => deliver(arrived));
   }
+}
+
+/** Reads all rows into memory. */
+export function readAll({ smallParts, rows }: IncomingState): Checkpoint {
+  const sections: Record<string, Map<string, unknown>> = {};
+  for (const [section, name, value] of rows) (sections[section] ??= new Map()).set(name, value);
+  return { sections, smallParts };
 }

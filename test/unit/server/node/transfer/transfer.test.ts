@@ -8,6 +8,9 @@ import type {
   TransferReply,
   TransferRequest,
 } from '../../../../../src/server/node/transfer/transfer-messages.ts';
+import { getRowKey } from '../../../../../src/server/node/storage/rows/saved-state.ts';
+import type { HeldCommit } from '../../../../../src/server/node/storage/rows/row-commits.ts';
+import { SharedFrames } from '../../../../../src/server/node/transfer/shared-frames.ts';
 import { TransferSites } from './transfer-sites.ts';
 
 type Message = TransferReply | TransferRequest;
@@ -24,8 +27,8 @@ const kinds = (kind: Message['kind']): number =>
   sites.sent.filter((message) => message.kind === kind).length;
 
 function expectShared(rows: ReadonlyMap<string, unknown> = sites.donor.rows): void {
-  expect(Object.keys(sites.shared?.sections ?? {})).toEqual(['rows']);
-  expect(sites.shared?.sections['rows']).toEqual(rows);
+  expect(Object.keys(sites.shared?.sections ?? {})).toEqual(['slots']);
+  expect(sites.shared?.sections['slots']).toEqual(rows);
   expect(sites.shared?.smallParts).toEqual({
     log: { delivered: 7 },
     replica: {},
@@ -107,7 +110,7 @@ describe('a transfer', () => {
   test('a donor that starts again → reports that it has lost the snapshot, and another transfer is made', () => {
     sites.receive();
     sites.run(10_000, () => kinds('transfer.slice') > 5);
-    sites.donor.disk.crash();
+    sites.donor.crash();
     sites.donor.start();
     sites.donor.put('row 0', 'after');
     sites.run();
@@ -140,65 +143,130 @@ describe('a transfer', () => {
 });
 
 describe('the snapshot of a donor', () => {
-  const files = (): string[] =>
-    sites.donor.disk.list('sites/ireland').filter((name) => name.endsWith('.checkpoint'));
-
-  test('its file is replaced meanwhile → stays until the transfer has ended', () => {
+  test('commits are made meanwhile → stays until the transfer has ended', () => {
+    const held = watchSnapshots();
     sites.receive();
     sites.run(10_000, () => kinds('transfer.slice') > 5);
-    const [held] = files();
-    sites.donor.storage.takeSnapshot((_, snapshot) => snapshot?.release(), { isFreshFile: true });
-    sites.run(10, () => files().length > 1);
-    expect(files()).toContain(held);
+    sites.donor.storage.checkpoint();
+    sites.run(10);
+    expect(held.size).toBe(1);
     sites.run();
     expectShared();
-    expect(files()).not.toContain(held);
-    expect(files()).toHaveLength(1);
+    expect(held.size).toBe(0);
   });
 
-  test('a snapshot that is not read for its time → removed, and a later read fails with that cause', () => {
+  test('nothing is requested for 15 minutes → ends, and a later read fails with that cause', () => {
+    const held = watchSnapshots();
     sites.receive();
     sites.run(10_000, () => kinds('transfer.slice') > 5);
     sites.way = () => [];
-    sites.run(2_000_000);
+    sites.run(14 * 60_000);
+    expect(held.size).toBe(1);
+    sites.run(3 * 60_000);
+    expect(held.size).toBe(0);
     sites.receiver?.close();
-    sites.donor.storage.takeSnapshot((_, snapshot) => snapshot?.release(), { isFreshFile: true });
-    sites.run(100);
-    expect(files()).toHaveLength(1);
     sites.way = (message) => [message];
     sites.receive();
     sites.run();
     expectShared();
     expect(kinds('transfer.lost')).toBeGreaterThan(0);
+    expect(held.size).toBe(0);
   });
 
-  test.each(['checkpoint', 'checkpoint-copy'])(
-    'damaged in its .%s → is read of the other file',
-    (ending) => {
-      sites.receive();
-      sites.run(10_000, () => kinds('transfer.ready') > 0);
-      damage(`.${ending}`);
-      sites.run();
-      expectShared();
-      expect(kinds('transfer.begin')).toBe(1);
-    },
-  );
+  test.each<[string, () => void]>([
+    ['the donor ends', () => sites.donor.source.close()],
+    [
+      'the receiver begins another transfer',
+      () => sites.donor.source.receive('virginia', { kind: 'transfer.begin', transfer: 'other' }),
+    ],
+    [
+      'the receiver needs it no more',
+      () => sites.donor.source.receive('virginia', { kind: 'transfer.end', transfer: 'mine' }),
+    ],
+  ])('%s → no snapshot is held, whenever that is', (_, end) => {
+    for (const afterMs of [0, 1, 2, 5, 1000]) {
+      sites.donor.setSource();
+      const held = watchSnapshots();
+      sites.donor.source.receive('virginia', { kind: 'transfer.begin', transfer: 'mine' });
+      sites.run(afterMs);
+      end();
+      sites.run(1000);
+      sites.donor.source.close();
+      sites.run(1000);
+      expect(held.size).toBe(0);
+    }
+  });
 
-  test('damaged in both files → another one is made in a new file', () => {
+  test('a row is damaged → the donor stops, and sends its state no more (ROW-10)', () => {
+    sites.donor.storage.checkpoint();
+    sites.run(100);
+    sites.donor.rowDisk.flip(getRowKey('slots', 'row 150'), 77);
     sites.receive();
-    sites.run(10_000, () => kinds('transfer.ready') > 0);
-    damage('.checkpoint');
-    damage('.checkpoint-copy');
     sites.run();
-    expectShared();
-    expect(kinds('transfer.begin')).toBe(2);
+    expect(sites.hasShared).toBe(false);
+    expect(sites.donor.damage?.message).toMatch(/^the entry .* is damaged$/);
+    expect(sites.problems[0]).toMatch(/ireland has no such snapshot any more/);
+    expect(sites.problems[1]).toMatch(
+      /^ireland cannot send its state now: the entry .* is damaged/,
+    );
+    expect(kinds('transfer.begin')).toBeLessThan(30);
   });
 
-  function damage(ending: string): void {
-    const { disk } = sites.donor;
-    const name = disk.list('sites/ireland').find((file) => file.endsWith(ending)) as string;
-    const bytes = disk.read(`sites/ireland/${name}`);
-    bytes[5000] = (bytes[5000] as number) ^ 1;
-    disk.put(`sites/ireland/${name}`, bytes);
+  /** Returns the snapshots that the donor holds from now on. */
+  function watchSnapshots(): ReadonlySet<object> {
+    const { storage } = sites.donor;
+    const held = new Set<object>();
+    sites.donor.setSource({
+      takeSnapshot: (done) =>
+        storage.takeSnapshot((error, commit) => {
+          if (commit === undefined) return done(error);
+          held.add(commit);
+          const release = (): void => {
+            held.delete(commit);
+            commit.release();
+          };
+          done(undefined, { ...commit, release });
+        }),
+    });
+    return held;
   }
+});
+
+describe('a donor with a fault', () => {
+  /** Whether the receiver gets the shared part as it was when it asked. A commit is in flight. */
+  function isSent(prepare: (inFlight: readonly HeldCommit[]) => void): boolean {
+    const inFlight: HeldCommit[] = [];
+    sites.donor.storage.takeSnapshot((_, commit) => inFlight.push(commit as HeldCommit));
+    prepare(inFlight);
+    sites.donor.put('row 0', 'before the request');
+    sites.receive();
+    sites.run();
+    try {
+      expectShared();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  test('none → not found', () => {
+    expect(isSent(() => {})).toBe(true);
+  });
+
+  test('own-part-sent → found (ROW-9)', () => {
+    class AllFrames extends SharedFrames {
+      protected override isSent(): boolean {
+        return true;
+      }
+    }
+    expect(isSent(() => sites.donor.setSource(sites.donor.storage, AllFrames))).toBe(false);
+  });
+
+  test('snapshot-before-the-member → found (ROW-9)', () => {
+    const prepare = (inFlight: readonly HeldCommit[]): void =>
+      sites.donor.setSource({
+        takeSnapshot: (done) => sites.timing.afterMs(50, () => done(undefined, inFlight[0])),
+      });
+    expect(isSent(prepare)).toBe(false);
+  });
 });

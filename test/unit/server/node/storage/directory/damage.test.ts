@@ -3,7 +3,7 @@
  */
 // @rule STO-16, STO-17, STO-26
 import { describe, expect, test } from 'vitest';
-import { encodeFrame } from '../../../../../../src/server/node/storage/format/frames.ts';
+import { ROWS_DIRECTORY } from '../../../../../../src/testing/simulator/disk/site-directory.ts';
 import { FOLDER, VirtualMachine } from '../virtual-storage.ts';
 import type { TestSite } from '../virtual-storage.ts';
 
@@ -17,7 +17,7 @@ function write(machine: VirtualMachine, site: TestSite, count: number): void {
   }
 }
 
-/** Entries, a checkpoint of two commits, more entries. */
+/** Entries, and two checkpoints with more entries behind each. */
 function fill(): { readonly machine: VirtualMachine; readonly entries: readonly unknown[] } {
   const machine = new VirtualMachine(1, SIZES);
   const site = machine.start();
@@ -62,94 +62,74 @@ const rejection = (description: RegExp): unknown =>
     message: expect.stringMatching(description),
   });
 
-describe('a checkpoint', () => {
-  const both = (machine: VirtualMachine): string[] => [
-    ...machine.files('.checkpoint'),
-    ...machine.files('.checkpoint-copy'),
-  ];
+describe('the store of rows', () => {
+  /** Replaces the entries of the store. */
+  function change(machine: VirtualMachine, run: (entries: Map<string, Uint8Array>) => void): void {
+    const { files, rows } = machine.disk.copyContent();
+    const entries = new Map(rows.get(ROWS_DIRECTORY));
+    run(entries);
+    machine.disk.putContent({ files, rows: new Map([[ROWS_DIRECTORY, entries]]) });
+  }
 
-  test.each([0, 1])(
-    'one of its two files lost (%i) → all data is restored, the loss is reported, and there are two files again',
-    (which) => {
-      const { machine, entries } = fill();
-      machine.disk.remove(pathOf(both(machine)[which]));
-      const again = machine.start();
-      expect(again.entries.local).toEqual(entries);
-      expect(again.events).toEqual([expect.stringContaining('is gone')]);
-      machine.run();
-      write(machine, again, 1);
-      expect(both(machine)).toHaveLength(2);
-    },
-  );
-
-  test.each([
-    ['near its beginning', 30],
-    ['in its middle', 700],
-    ['at its end', -10],
-  ])(
-    'one bit of one of them flipped, %s → all data is restored, and the damage is reported',
-    (_, at) => {
-      const { machine, entries } = fill();
-      flip(machine, both(machine)[0], at);
-      const again = machine.start();
-      expect(again.entries.local).toEqual(entries);
-      expect(again.events).toEqual([
-        expect.stringMatching(/^damaged: .*checkpoint.* Nothing is lost/),
-      ]);
-      machine.run();
-      write(machine, again, 1);
-      machine.disk.crash();
-      expect(machine.start().events).toEqual([]);
-    },
-  );
-
-  test('both files lost → the start fails, and the error names what is missing', () => {
+  test('lost with all that it has → the start fails, and the error says so', () => {
     const { machine } = fill();
-    for (const name of both(machine)) machine.disk.remove(pathOf(name));
+    change(machine, (entries) => entries.clear());
     expect(() => machine.start()).toThrow(
-      rejection(/local log begins at entry \d+, and there is no whole checkpoint/),
+      rejection(/local log begins at entry \d+, and there are no rows/),
     );
   });
 
-  test('one bit of each flipped → no start', () => {
-    const { machine } = fill();
-    for (const name of both(machine)) flip(machine, name, 30);
-    expect(() => machine.start()).toThrow(rejection(/no whole checkpoint \(.*damaged at byte/));
+  test('lost, and the logs have everything → starts, and reports the loss', () => {
+    const { machine, site } = fillFor(0);
+    write(machine, site, 60);
+    machine.disk.crash();
+    change(machine, (entries) => entries.clear());
+    const again = machine.start();
+    expect(again.entries.local).toEqual(site.entries.local);
+    expect(again.events).toEqual([
+      expect.stringMatching(/^damaged: commit 1 is gone: site\/rows has none.* Nothing is lost/),
+    ]);
+    machine.run();
+    machine.disk.crash();
+    expect(machine.start().events).toEqual([]);
   });
 
-  test('both as they were before the last checkpoint → no start', () => {
+  test('as it was before the last commit, and the logs lack what came between → no start', () => {
     const machine = new VirtualMachine(1, SIZES);
     const site = machine.start();
     write(machine, site, 60);
     site.storage.checkpoint();
     machine.run();
-    const old = both(machine).map(
-      (name) => [pathOf(name), machine.disk.read(pathOf(name))] as const,
-    );
+    const { rows } = machine.disk.copyContent();
     write(machine, site, 60);
     site.storage.checkpoint();
     machine.run();
     write(machine, site, 1);
     machine.disk.crash();
-    for (const [path, bytes] of old) machine.disk.put(path, bytes);
+    machine.disk.putContent({ ...machine.disk.copyContent(), rows });
     expect(() => machine.start()).toThrow(
-      rejection(/begins at entry \d+, and the checkpoint that is left ends at 60/),
+      rejection(/begins at entry \d+, and the rows are those at entry 60/),
     );
   });
 
-  test('a commit of other rows than those before it → does not count', () => {
+  test('each entry lost, or with one bit flipped → no start', () => {
     const { machine } = fill();
-    const name = machine.files('.checkpoint')[0];
-    const bytes = Buffer.from(machine.disk.read(pathOf(name)));
-    // A whole frame of the right number, with another checksum over what stands before it.
-    const text = '{"rows":[],"contained":{"local":180,"red":0},"sum":1,"smallParts":null}';
-    const frames = bytes.subarray(0, 16 + bytes.readUInt32LE(0));
-    const forged = Buffer.concat([
-      frames,
-      encodeFrame(text, { file: Number.parseInt(name as string, 10), index: 1 }),
-    ]);
-    for (const item of both(machine)) machine.disk.put(pathOf(item), forged);
-    expect(() => machine.start()).toThrow(rejection(/is not of what stands before it/));
+    const whole = machine.disk.copyContent();
+    const names = [...(whole.rows.get(ROWS_DIRECTORY) ?? new Map<string, never>()).keys()];
+    expect(names.length).toBeGreaterThan(100);
+    const spoil = (run: (entries: Map<string, Uint8Array>) => void): void => {
+      machine.disk.putContent(whole);
+      change(machine, run);
+      expect(() => machine.start()).toThrow(rejection(/site\/rows: |there are no rows/));
+    };
+    for (const name of names) {
+      spoil((entries) => void entries.delete(name));
+      spoil((entries) => {
+        const bytes = Buffer.from(entries.get(name) as Uint8Array);
+        bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
+        entries.set(name, bytes);
+      });
+    }
   });
 });
 
@@ -159,7 +139,7 @@ describe('a log file', () => {
     machine.disk.crash();
     for (const name of machine.files('.log').slice(1)) machine.disk.remove(pathOf(name));
     expect(() => machine.start()).toThrow(
-      rejection(/local log ends at entry \d+, and the checkpoint was made at 60/),
+      rejection(/local log ends at entry \d+, and the rows are those at 60/),
     );
   });
 

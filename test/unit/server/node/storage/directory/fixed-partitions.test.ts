@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../../src/contract/index.ts';
-import { createEmbedded } from '../../../../../../src/server/node/embedded/embedded.ts';
+import { openEmbedded } from '../../../../../../src/server/node/embedded/embedded.ts';
 import { blue, counter, defineService, table } from '../../../../../../src/server/index.ts';
 import { describeRecordProblem } from '../../../../../../src/server/site/wire/message-schemas.ts';
 import {
@@ -179,20 +179,20 @@ test('a directory → opens with the same partitions only, in any order, with th
   const dataDir = temporaryFolder();
   const partitions = { us: { leader: 'b' }, eu: { leader: 'a', voters: ['b', 'a'] } } as const;
   const start = (change: object) =>
-    createEmbedded(bank(PLACED), {
+    openEmbedded(bank(PLACED), {
       sites: SITES,
       dataDir,
       checkColors: false,
       onAlarm: () => {},
       ...change,
     });
-  await start({ partitions }).close();
+  await (await start({ partitions })).close();
   const { us, eu } = partitions;
-  await start({ partitions: { eu: { ...eu, voters: SITES }, us } }).close();
-  expect(() => start({})).toThrow(
+  await (await start({ partitions: { eu: { ...eu, voters: SITES }, us } })).close();
+  await expect(start({})).rejects.toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }),
   );
-  expect(() => start({ partitions: { us } })).toThrow(
+  await expect(start({ partitions: { us } })).rejects.toThrow(
     'partitions are fixed when a deployment is created',
   );
 });

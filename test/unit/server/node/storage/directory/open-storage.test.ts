@@ -9,7 +9,7 @@ let dataDir: string;
 beforeEach(() => void (dataDir = temporaryFolder()));
 
 test('an appended entry is not synced at once, but by the end of close', async () => {
-  const storage = openStorage(dataDir, {
+  const storage = await openStorage(dataDir, {
     service: notesService(),
     sites: ['ireland'],
     redLeader: 'ireland',

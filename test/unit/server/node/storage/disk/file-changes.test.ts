@@ -47,7 +47,7 @@ test('a checkpoint has all, and the first write of a new log file is in flight â
   expect([machine.files('.log').length, synced.length < 40]).toEqual([2, true]);
   site.storage.checkpoint();
   machine.run();
-  expect(machine.files('.checkpoint')).toHaveLength(1);
+  expect(machine.cut?.number).toBe(1);
   machine.disk.crash();
   machine.disk.write = write;
   expect(machine.start().entries.local).toEqual(synced);

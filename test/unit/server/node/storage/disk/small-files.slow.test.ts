@@ -23,7 +23,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../../../../../src/index.ts';
 import { get, put } from '../../../../../../src/operations/index.ts';
 import {
-  createEmbedded,
+  openDeployment,
   openEmbedded,
 } from '../../../../../../src/server/node/embedded/embedded.ts';
 import type {
@@ -33,6 +33,7 @@ import type {
 import { serve } from '../../../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../../../src/server/node/alarms/site-alarm.ts';
 import { inspectDataDirectory } from '../../../../../../src/server/node/commands/inspect-directory.ts';
+import { lockDirectory } from '../../../../../../src/server/node/storage/disk/directory-lock.ts';
 import { parseManifest } from '../../../../../../src/server/node/storage/directory/manifest.ts';
 import { formatCheckedJson } from '../../../../../../src/server/node/storage/format/checked-json.ts';
 import { notesService, valuesService } from '../notes-service.ts';
@@ -50,10 +51,11 @@ const pathOf = (name: string): string => join(dataDir, name);
 const start = (
   service = valuesService(),
   sites: readonly ['ireland' | 'frankfurt', ...('ireland' | 'frankfurt')[]] = SITES,
-): Embedded => createEmbedded(service, { sites, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
+): Promise<Embedded> =>
+  openEmbedded(service, { sites, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
 
 async function work(): Promise<void> {
-  const embedded = start();
+  const embedded = await start();
   await createClient(embedded.site('ireland')).invoke(put('k', 'v'));
   await embedded.close();
 }
@@ -61,17 +63,20 @@ async function work(): Promise<void> {
 async function refuse(attempt: () => unknown, description: RegExp): Promise<void> {
   const before = contents();
   const message = expect.stringMatching(description);
-  expect(attempt).toThrow(
+  await expect((async () => attempt())()).rejects.toThrow(
     expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }),
   );
-  // In the same turn: the lock too is gone.
+  // The lock too is gone.
   expect(contents()).toEqual(before);
 }
 
-/** Every file, by its name: as it is, in short. */
+/**
+ * Every file, by its name: as it is, in short. The engine of the rows replaces its own files
+ * whenever it is opened.
+ */
 function contents(): Record<string, string> {
-  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((item) =>
-    item.isFile(),
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter(
+    (item) => item.isFile() && !item.parentPath.endsWith('/rows'),
   );
   const paths = files.map(({ parentPath, name }) => join(parentPath, name)).toSorted();
   return Object.fromEntries(
@@ -84,7 +89,7 @@ test('a newer service is refused for what a site has lost → the one of before 
   renameSync(pathOf('sites/frankfurt'), pathOf('away'));
   await refuse(() => start(notesService()), /nothing in sites\/frankfurt/);
   renameSync(pathOf('away'), pathOf('sites/frankfurt'));
-  const embedded = start();
+  const embedded = await start();
   expect(await createClient(embedded.site('ireland')).invoke(get('k'))).toBe('v');
   await embedded.close();
 });
@@ -112,7 +117,7 @@ test.each([
     serve({ service: notesService(), sites: SITES, dataDir, port, ...refused }),
   ).rejects.toMatchObject(error);
   expect(contents()).toEqual(before);
-  const embedded = start();
+  const embedded = await start();
   expect(await createClient(embedded.site('ireland')).invoke(get('k'))).toBe('v');
   await embedded.close();
 });
@@ -121,7 +126,7 @@ test('a newer service that serves → has the directory from then on', async () 
   await work();
   const server = await serve({ service: notesService(), sites: SITES, dataDir });
   await server.close();
-  expect(() => start()).toThrow(
+  await expect(start()).rejects.toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }),
   );
 });
@@ -143,16 +148,16 @@ test.each(['sites', 'sites/frankfurt and sites/ireland'])(
       /nothing in sites\/ireland, sites\/frankfurt, and manifest\.json lists data there\. .* remove manifest\.json/,
     );
     expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged' })]);
-    expect(inspectDataDirectory(dataDir).startError).toMatch(
+    expect((await inspectDataDirectory(dataDir)).startError).toMatch(
       /nothing in sites\/ireland, sites\/frankfurt/,
     );
     rmSync(pathOf('manifest.json'));
-    await start().close();
+    await (await start()).close();
   },
 );
 
 test('the only log of a single site is gone → no start', async () => {
-  await start(valuesService(), ['ireland']).close();
+  await (await start(valuesService(), ['ireland'])).close();
   rmSync(pathOf('sites/ireland/0000000001.log'));
   await refuse(
     () => start(valuesService(), ['ireland']),
@@ -193,8 +198,10 @@ test.each([5, 99])(
       `"format": ${format}`,
     );
     writeFileSync(pathOf('manifest.json'), other);
-    expect(start).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }));
-    expect(inspectDataDirectory(dataDir).startError).toContain(`has format ${format}`);
+    await expect(start()).rejects.toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'dataDir' }),
+    );
+    expect((await inspectDataDirectory(dataDir)).startError).toContain(`has format ${format}`);
   },
 );
 
@@ -218,7 +225,7 @@ test('one bit of the key is another one → the start fails; inspect reports the
   key[7]! ^= 1;
   writeFileSync(pathOf('cluster.key'), key);
   await refuse(start, /cluster\.key is damaged: it is not the key that manifest\.json describes/);
-  expect(inspectDataDirectory(dataDir).startError).toMatch(/cluster\.key is damaged/);
+  expect((await inspectDataDirectory(dataDir)).startError).toMatch(/cluster\.key is damaged/);
 });
 
 test('a manifest that was written without a checksum → the start adds it', async () => {
@@ -227,7 +234,7 @@ test('a manifest that was written without a checksum → the start adds it', asy
     readFileSync(pathOf('manifest.json'), 'utf8'),
   ) as Record<string, unknown>;
   writeFileSync(pathOf('manifest.json'), JSON.stringify(earlier));
-  await start().close();
+  await (await start()).close();
   expect(JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8'))).toEqual({
     ...earlier,
     key,
@@ -239,14 +246,14 @@ test('a key that is too short → the start fails; inspect reports the same', as
   await work();
   writeFileSync(pathOf('cluster.key'), '');
   await refuse(start, /cluster\.key is damaged: it has 0 bytes/);
-  expect(inspectDataDirectory(dataDir).startError).toMatch(/cluster\.key is damaged/);
+  expect((await inspectDataDirectory(dataDir)).startError).toMatch(/cluster\.key is damaged/);
 });
 
 test('the key is gone → a new one is created, and an alarm reports that earlier sessions end', async () => {
   await work();
   rmSync(pathOf('cluster.key'));
   expect(alarms).toEqual([]);
-  await start().close();
+  await (await start()).close();
   expect(alarms).toEqual([
     expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') }),
   ]);
@@ -260,15 +267,15 @@ test('the key file is gone, but a key is passed → no alarm', async () => {
     clusterKey: 'k'.repeat(32),
     onAlarm: (alarm: SiteAlarm) => alarms.push(alarm),
   };
-  await createEmbedded(valuesService(), value).close();
+  await (await openEmbedded(valuesService(), value)).close();
   rmSync(pathOf('cluster.key'));
-  await createEmbedded(valuesService(), value).close();
+  await (await openEmbedded(valuesService(), value)).close();
   expect(alarms).toEqual([]);
 });
 
 test('a lock without an owner → ignored', async () => {
   writeFileSync(pathOf('lock'), 'null');
-  await start().close();
+  await (await start()).close();
 });
 
 /** The disk has no room for the draft of this file, from now until what is given back is called. */
@@ -288,12 +295,12 @@ test.each(['cluster.key', 'manifest.json'])(
   async (name) => {
     const makeRoom = leaveNoRoomFor(name);
     const message = expect.stringContaining(`not even for ${name}`);
-    expect(() => start()).toThrow(
+    await expect(start()).rejects.toThrow(
       expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }),
     );
     expect(contents()).toEqual({});
     makeRoom();
-    await start().close();
+    await (await start()).close();
   },
 );
 
@@ -307,15 +314,15 @@ test('the key is gone, and there is no room for a manifest that must change → 
   await refuse(start, /not even for manifest\.json/);
   makeRoom();
   expect(alarms).toEqual([]);
-  await start().close();
+  await (await start()).close();
   expect(alarms).toEqual([
     expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') }),
   ]);
 });
 
 describe('a deployment that has opened its directory', () => {
-  const open = (service = valuesService()): OpenedDeployment =>
-    openEmbedded(service, { sites: SITES, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
+  const open = (service = valuesService()): Promise<OpenedDeployment> =>
+    openDeployment(service, { sites: SITES, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
 
   test.each([
     ['writes another manifest', notesService],
@@ -324,9 +331,10 @@ describe('a deployment that has opened its directory', () => {
     "loses it before it begins, and %s → refused, and the directory is the other one's",
     async (_, service) => {
       await work();
-      const late = open(service());
+      const late = await open(service());
       rmSync(pathOf('lock'));
-      const taker = start();
+      // The taker is on another machine: on this one, it could not open the rows.
+      const taker = lockDirectory(pathOf('lock'));
       const before = contents();
       const now = Date.now;
       const paused = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5000);
@@ -336,16 +344,16 @@ describe('a deployment that has opened its directory', () => {
         expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }),
       );
       expect(contents()).toEqual(before);
-      await createClient(taker.site('ireland')).invoke(put('k', 'w'));
-      await taker.close();
-      await start().close();
+      taker.release();
+      await late.embedded.close();
+      await (await start()).close();
     },
   );
 
   test('is closed twice without having begun → what another one has made there by then stays', async () => {
-    const first = open().embedded;
+    const { embedded: first } = await open();
     await first.close();
-    const second = start();
+    const second = await start();
     const before = contents();
     await first.close();
     expect(contents()).toEqual(before);
@@ -353,7 +361,7 @@ describe('a deployment that has opened its directory', () => {
   });
 
   test('is closed twice at work → both end', async () => {
-    const embedded = start();
+    const embedded = await start();
     void createClient(embedded.site('ireland'))
       .invoke(put('k', 'v'))
       .catch(() => {});

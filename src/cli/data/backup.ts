@@ -1,16 +1,17 @@
 /** `correctables backup`: copies a data directory, also beside a running server. */
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import { getLogKinds } from '../server/log/log-positions.ts';
-import type { Backup, SavedSite } from '../server/node/commands/back-up-directory.ts';
-import type { Command } from './command.ts';
-import { createUsageError, type RawOptions } from './options.ts';
-import { printLines } from './print.ts';
-import { EXIT_BY_SIGNAL, onEndSignal, type EndSignal } from './worker-thread.ts';
+import { getLogKinds } from '../../server/log/log-positions.ts';
+import type { Backup } from '../../server/node/commands/back-up-directory.ts';
+import type { SavedSite } from '../../server/node/commands/check-backup.ts';
+import type { Command } from '../command.ts';
+import { createUsageError, type RawOptions } from '../options.ts';
+import { createProgressReporter, formatCheckProgress } from './progress.ts';
+import { printLines } from '../print.ts';
+import { EXIT_BY_SIGNAL, onEndSignal, type EndSignal } from '../worker-thread.ts';
 
 const DATA_DIR = '<dataDir>';
 const TARGET = '<target>';
-const PROGRESS_INTERVAL_MS = 5000;
 const MIB = 2 ** 20;
 
 export const BACKUP: Command = {
@@ -18,7 +19,10 @@ export const BACKUP: Command = {
   summary:
     'Copy a data directory, also beside a running server, to a new directory that a server can start on',
   argument: { typed: `${DATA_DIR} ${TARGET}`, names: 'a directory and a target' },
-  flags: [{ typed: '--json', text: 'Print the result as one JSON line' }],
+  flags: [
+    { typed: '--deep', text: 'Read all rows too, and make no backup if one is damaged or missing' },
+    { typed: '--json', text: 'Print the result as one JSON line' },
+  ],
   example: 'correctables backup correctables-data /backups/monday',
   run: makeBackup,
 };
@@ -35,14 +39,18 @@ async function makeBackup(options: RawOptions, dataDir?: string, target?: string
     ending = signal;
     stop.abort();
   });
-  const { backUpDataDirectory } = await import('../server/node/commands/back-up-directory.ts');
+  const { backUpDataDirectory } = await import('../../server/node/commands/back-up-directory.ts');
   const startedAtMs = performance.now();
+  const report = createProgressReporter();
   try {
     const backup = await backUpDataDirectory({
       dataDir: resolve(dataDir),
       target: resolve(target),
+      isDeep: options['deep'] === true,
       signal: stop.signal,
-      onProgress: createProgressReporter(startedAtMs),
+      onProgress: (copied, all) =>
+        report(() => `${formatMegabytes(copied)} of ${formatMegabytes(all)} copied`),
+      onCheckProgress: (site, progress) => report(() => formatCheckProgress(site, progress)),
     });
     const seconds = Number(((performance.now() - startedAtMs) / 1000).toFixed(1));
     await printLines(
@@ -55,16 +63,6 @@ async function makeBackup(options: RawOptions, dataDir?: string, target?: string
     console.error(`stopped by ${ending}: nothing is left of the backup`);
     process.exitCode = EXIT_BY_SIGNAL + constants.signals[ending];
   }
-}
-
-function createProgressReporter(startedAtMs: number): (copied: number, all: number) => void {
-  let reportedAtMs = startedAtMs;
-  return (copied, all) => {
-    const nowMs = performance.now();
-    if (nowMs - reportedAtMs < PROGRESS_INTERVAL_MS) return;
-    reportedAtMs = nowMs;
-    console.error(`${formatMegabytes(copied)} of ${formatMegabytes(all)} copied`);
-  };
 }
 
 function formatBackup({ dataDir, target, service, at, bytes, sites }: Backup, seconds: number) {

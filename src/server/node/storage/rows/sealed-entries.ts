@@ -1,14 +1,15 @@
 /** Entries of a store of rows: their keys, and values with a checksum over key and value. */
 import { crc32 } from 'node:zlib';
+import { toBuffer } from '../format/frames.ts';
 import type { EntryKey, RowReader } from './row-store.ts';
 
 /**
  * A `row` of a section by its name, a chunk of an `order` by its number, and the `directory` of an
  * order by its name.
  */
-export type EntryKind = 'row' | 'order' | 'directory';
+export type EntryKind = 'cut' | 'row';
 
-const KIND_CODES: Readonly<Record<EntryKind, number>> = { row: 1, order: 2, directory: 3 };
+const KIND_CODES: Readonly<Record<EntryKind, number>> = { cut: 0, row: 1 };
 const UTF_8 = 0;
 const UTF_16 = 1;
 
@@ -18,8 +19,10 @@ const UTF_16 = 1;
  */
 export function encodeKey(kind: EntryKind, name: string): EntryKey {
   const isWellFormed = !LONE_SURROGATE.test(name);
-  const bytes = Buffer.from(name, isWellFormed ? 'utf8' : 'utf16le');
-  return Buffer.concat([Buffer.of(KIND_CODES[kind], isWellFormed ? UTF_8 : UTF_16), bytes]);
+  const head = String.fromCharCode(KIND_CODES[kind], isWellFormed ? UTF_8 : UTF_16);
+  // One buffer for all of it: this runs for each row of a commit, and of a start.
+  if (isWellFormed) return Buffer.from(head + name);
+  return Buffer.concat([Buffer.from(head), Buffer.from(name, 'utf16le')]);
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -43,11 +46,11 @@ export function readSealed(reader: RowReader, key: EntryKey): Uint8Array {
 
 /** Reads an entry; `undefined` if there is none. Throws if it is damaged. */
 export function readSealedIfAny(reader: RowReader, key: EntryKey): Uint8Array | undefined {
-  const sealed = reader.get(key);
-  if (sealed === undefined) return undefined;
+  const bytes = reader.get(key);
+  if (bytes === undefined) return undefined;
+  const sealed = toBuffer(bytes);
   const value = sealed.subarray(CRC_BYTES);
-  const { length } = sealed;
-  if (length < CRC_BYTES || Buffer.from(sealed).readUInt32LE() !== crc32(value, crc32(key)))
+  if (sealed.length < CRC_BYTES || sealed.readUInt32LE() !== crc32(value, crc32(key)))
     throw new Error(`the entry ${describe(key)} is damaged`);
   return value;
 }
