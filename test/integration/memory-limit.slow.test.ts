@@ -97,6 +97,21 @@ test('all rows in memory, filled until nothing goes → serves reads, and goes o
   expect(log).toMatch(/MiB rows \(accounts \d+ MiB\)/);
 }, 300_000);
 
+/** Faster than the disk, a write is refused until a checkpoint lets changed rows leave memory. */
+async function addOnceThereIsRoom(
+  client: Served['client'],
+  range: { readonly from: number; readonly count: number },
+): Promise<void> {
+  const codes: (string | undefined)[] = [];
+  const isAdded = async (): Promise<boolean> => {
+    const code = await codeOf(client.invoke(rowsContract.addRows(range)));
+    codes.push(code);
+    return code !== 'OVERLOADED';
+  };
+  await expect.poll(isAdded, { timeout: 60_000 }).toBe(true);
+  expect(codes.at(-1)).toBeUndefined();
+}
+
 /** More than a site with 256 MiB has room for. */
 const MANY_ROWS = 400_000;
 const LITTLE = ['--memory', '256m', '--cache', '8m'];
@@ -117,12 +132,12 @@ test('more rows than memory has room for, on a disk → all are taken and read; 
       while (next < MANY_ROWS) {
         const range = { from: next, count: ROWS_AT_ONCE };
         next += ROWS_AT_ONCE;
-        await client.invoke(rowsContract.addRows(range));
+        await addOnceThereIsRoom(client, range);
       }
     };
     await Promise.all(Array.from({ length: WRITERS }, write));
     expect(await readSome(served)).toEqual(new Set([1]));
-    expect(await stop(served)).not.toContain('"alarm"');
+    expect(await stop(served)).not.toMatch(/"alarm":"(?!memory)/);
   }
   {
     await using served = await start(...place);
