@@ -2,16 +2,14 @@
 // @rule ROW-11
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  readCheckpoint,
-  type CheckpointRow,
-} from '../../src/server/node/storage/format/checkpoint-file.ts';
+import type { CheckpointRow } from '../../src/server/node/storage/format/checkpoint-file.ts';
 import {
   CheckpointRows,
   summarizeCheckpoint,
 } from '../../src/server/node/storage/format/checkpoint-rows.ts';
 import { createCheckpointFile } from '../support/checkpoint-files.ts';
 import { scaleRuns } from '../support/lane.ts';
+import { readCheckpoint } from '../support/read-checkpoint.ts';
 
 const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(500));
 const FILE = 3;

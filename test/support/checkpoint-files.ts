@@ -5,7 +5,6 @@ import { gunzipSync } from 'node:zlib';
 import type { LogPositions } from '../../src/server/log/log-positions.ts';
 import {
   formatCommit,
-  formatHeader,
   formatRow,
   formatRows,
   type CheckpointRow,
@@ -34,7 +33,7 @@ export function createCheckpointFile(file: number, commits: readonly WrittenComm
     sum = crc32(frame.subarray(HEADER_BYTES), sum);
     written.push(frame);
   };
-  add(formatHeader());
+  add(encodeValue({ format: FORMAT_VERSION }));
   for (const { frames, smallParts = { shared: {}, own: {} }, ...positions } of commits) {
     const all = frames.map((rows) => rows.map(formatRow));
     for (const rows of all.slice(0, -1)) add(formatRows(rows));

@@ -166,14 +166,16 @@ export class Turns {
 
   /** Returns what the turn has to do. It is `undefined` if a read has found damage. */
   #takeReady(): Ready | undefined {
-    let ready: Ready | undefined;
-    this.input(() => {
+    try {
       for (const [log, length] of this.#synced)
         this.#site.onSynced(log, length, performance.now(), Date.now());
       this.#synced.clear();
-      ready = this.#site.takeReady();
-    });
-    return this.#site.damage === undefined ? ready : undefined;
+      const ready = this.#site.takeReady();
+      return this.#site.damage === undefined ? ready : undefined;
+    } catch (error) {
+      if (this.#site.damage === undefined) throw error;
+      return undefined;
+    }
   }
 
   /** Does what a turn has to do. The order is a part of the protocol: see `Ready`. */

@@ -53,7 +53,8 @@ export async function checkBackup(
   const copy = await openToRead(draft);
   try {
     const saved = recoverAll(copy, options.dataDir);
-    if (options.isDeep === true) for (const { name } of saved) await checkRows(copy, name, options);
+    if (options.isDeep === true)
+      for (const { name } of saved) await rejectDamagedRows(copy, name, options);
     return saved;
   } finally {
     await copy.close();
@@ -93,7 +94,7 @@ function readSite(
 }
 
 /** Checkpoint files of the version before were read as a whole when they were opened. */
-async function checkRows(
+async function rejectDamagedRows(
   copy: OpenedDirectory,
   site: string,
   { signal, onCheckProgress }: BackupCheck,

@@ -21,9 +21,8 @@ import { FILE_MODE } from '../storage/disk/node-files.ts';
 import { requireLevel } from '../storage/rows/level-database.ts';
 import { LevelRowStore } from '../storage/rows/level-row-store.ts';
 import type { RowReader, RowStore } from '../storage/rows/row-store.ts';
+import { CURRENT_FILE, isTable, readTableNumbers } from '../storage/rows/store-manifest.ts';
 import type { PinnedFiles } from './pinned-files.ts';
-import { CURRENT_FILE, isTable } from './pinned-folders.ts';
-import { readTableNumbers } from '../storage/rows/store-manifest.ts';
 
 /** What a store has, as long as its files are pinned. */
 export interface CopiedRows {

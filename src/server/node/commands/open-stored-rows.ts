@@ -24,7 +24,7 @@ import { openCopiedRows, openTemporaryStore, type CopiedRows } from './copied-ro
 import type { PinnedFiles } from './pinned-files.ts';
 import { getRowsFolder } from './pinned-folders.ts';
 
-export interface OpenedRows extends CopiedRows {
+export interface PinnedRows extends CopiedRows {
   /** Whether a start has converted the rows, or has made them. */
   readonly isConverted: boolean;
   /** What is missing of checkpoint files, without a loss of data. */
@@ -44,7 +44,7 @@ export async function openStoredRows(
   files: PinnedFiles,
   site: string,
   tables?: Tables,
-): Promise<OpenedRows> {
+): Promise<PinnedRows> {
   const folder = getLogDirectory(site);
   const copied = await openOrFail(files, folder);
   const found = findUnconverted(files, folder, copied.reader);
@@ -94,7 +94,7 @@ function runToEnd<T>(steps: Generator<unknown, T, void>): T {
 }
 
 /** Shows the cut and the small parts. */
-function summarize({ latest, damages }: FoundCheckpoints): OpenedRows {
+function summarize({ latest, damages }: FoundCheckpoints): PinnedRows {
   const entries = new Map<string, Uint8Array>();
   const reader: RowReader = { get: (key) => entries.get(Buffer.from(key).toString('hex')) };
   if (latest !== undefined) {
@@ -113,7 +113,7 @@ async function convert(
   files: PinnedFiles,
   site: { readonly folder: string; readonly site: string },
   tables: Tables,
-): Promise<OpenedRows> {
+): Promise<PinnedRows> {
   const { reader, close } = await openTemporaryStore();
   try {
     const options = { ...site, files, tables, store: reader, isNew: true, timing: nodeTiming };

@@ -14,6 +14,7 @@ import type { ReadableFiles } from '../storage/disk/files.ts';
 import { NodeFiles } from '../storage/disk/node-files.ts';
 import { formatSegmentName, parseFileNumbers } from '../storage/format/file-names.ts';
 import { LogEnd } from './log-end.ts';
+import { CURRENT_FILE, isTable } from '../storage/rows/store-manifest.ts';
 import {
   openFile,
   readFrom,
@@ -24,7 +25,7 @@ import {
   type GrowingFile,
   type PinnedFile,
 } from './pinned-file.ts';
-import { CURRENT_FILE, isTable, listFolders, ROOT, type FolderKind } from './pinned-folders.ts';
+import { listFolders, ROOT, type FolderKind } from './pinned-folders.ts';
 
 interface PinnedFolder {
   readonly kind: FolderKind;

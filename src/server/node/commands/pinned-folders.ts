@@ -33,17 +33,10 @@ export interface FolderKind {
 
 /** The folder of the small files. */
 export const ROOT = '.';
-/** Names the manifest of a store. */
-export const CURRENT_FILE = 'CURRENT';
 
 /** Returns the folder of the store of rows of a site. */
 export function getRowsFolder(siteFolder: string): string {
   return `${siteFolder}/${ROWS_FOLDER}`;
-}
-
-/** Whether a file of a store is a table. */
-export function isTable(name: string): boolean {
-  return /\.(?:ldb|sst)$/.test(name);
 }
 
 /** @param sites the folders of the sites */

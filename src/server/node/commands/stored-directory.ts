@@ -33,7 +33,7 @@ import {
 import type { ReadableFiles } from '../storage/disk/files.ts';
 import { getLogDirectory } from '../storage/format/file-names.ts';
 import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
-import { openStoredRows, type OpenedRows } from './open-stored-rows.ts';
+import { openStoredRows, type PinnedRows } from './open-stored-rows.ts';
 import { PinnedFiles } from './pinned-files.ts';
 
 /** Returns the sites of which the directory has data. */
@@ -63,7 +63,7 @@ export interface OpenedDirectory {
   /** When the files were as they are read, as an ISO string. */
   readonly at: string;
   /** By site: what its store of rows has. Reads throw if the store is damaged. */
-  readonly rows: ReadonlyMap<string, OpenedRows>;
+  readonly rows: ReadonlyMap<string, PinnedRows>;
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function openToRead(
   const folders = getStoredSites(readManifest(dataDir)).map(getLogDirectory);
   const files = new PinnedFiles(dataDir, folders);
   const at = new Date().toISOString();
-  const rows = new Map<string, OpenedRows>();
+  const rows = new Map<string, PinnedRows>();
   const close = async (): Promise<void> => {
     await Promise.all([...rows.values()].map((opened) => opened.close()));
     files.close();
@@ -104,7 +104,7 @@ export async function openToRead(
 
 /** Returns what a start reads of a site of the directory. */
 export function getStoredSite({ files, rows }: OpenedDirectory, site: string): StoredSite {
-  const { reader } = rows.get(site) as OpenedRows;
+  const { reader } = rows.get(site) as PinnedRows;
   return { files, directory: getLogDirectory(site), rows: reader };
 }
 

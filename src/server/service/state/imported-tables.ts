@@ -21,7 +21,6 @@ import {
   parseSavedName,
   type SavedTable,
 } from './saved-names.ts';
-import { MAX_CHUNK_ENTRIES } from './sorted-entries.ts';
 import { Store } from './store.ts';
 import { TableColumns } from './table-columns.ts';
 import { TableOrders } from './table-orders.ts';
@@ -38,7 +37,7 @@ export class ImportedTables {
   readonly #tables = new Map<string, ImportedTable>();
 
   /** @param saved shows what is in the store, after each commit */
-  constructor(definitions: Tables, saved: SavedRows, maxChunk: number = MAX_CHUNK_ENTRIES) {
+  constructor(definitions: Tables, saved: SavedRows, maxChunk?: number) {
     this.#definitions = definitions;
     for (const [name, table] of Object.entries(definitions))
       this.#tables.set(name, new ImportedTable(name, table, getSavedTable(saved, name), maxChunk));
@@ -144,7 +143,7 @@ class ImportedTable {
   readonly #changed = new Map<string, StoredRow>();
   #changedBytes = 0;
 
-  constructor(name: string, table: Table, saved: SavedTable, maxChunk: number) {
+  constructor(name: string, table: Table, saved: SavedTable, maxChunk?: number) {
     this.#saved = saved;
     this.#columns = new TableColumns(name, table);
     const indexes = this.#columns.indexed.map((column) => column.name);

@@ -14,7 +14,7 @@ import {
 } from '../records/read-range.ts';
 import { mergeEntries, type EntryChanges } from './merge-entries.ts';
 import type { CachedItem, ItemOwner, ResidentCache } from './resident-cache.ts';
-import { findFirstIndex } from './sorted-entries.ts';
+import { findFirstIndex, MAX_CHUNK_ENTRIES } from './sorted-entries.ts';
 
 /** The name of the directory. Chunks have their numbers. */
 const DIRECTORY = '';
@@ -55,8 +55,8 @@ export interface OrderChunksOptions {
    */
   readonly savedSize?: number | undefined;
   readonly cache: ResidentCache;
-  /** A chunk that would be longer is split. */
-  readonly maxChunk: number;
+  /** A chunk that would be longer is split. Default: `MAX_CHUNK_ENTRIES` */
+  readonly maxChunk?: number | undefined;
 }
 
 export class OrderChunks implements ItemOwner {
@@ -213,7 +213,8 @@ export class OrderChunks implements ItemOwner {
   ): Generator<readonly Entry[], void, undefined> {
     const saved = chunk === undefined ? [] : this.#readAnew(chunk);
     const size = saved.length + changes.added.length - changes.removed.length;
-    const count = Math.ceil(size / this.#options.maxChunk);
+    const { maxChunk = MAX_CHUNK_ENTRIES } = this.#options;
+    const count = Math.ceil(size / maxChunk);
     const merged = mergeEntries(saved.map(loadEntry), changes);
     for (let part = 0; part < count; part += 1) {
       const length = Math.floor(((part + 1) * size) / count) - Math.floor((part * size) / count);

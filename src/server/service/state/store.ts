@@ -17,7 +17,6 @@ import {
   getSavedTable,
   parseSavedName,
 } from './saved-names.ts';
-import { MAX_CHUNK_ENTRIES } from './sorted-entries.ts';
 import { STATE_PARTS } from './stored-table.ts';
 import { TableStore } from './table-store.ts';
 import type { Tables } from '../tables.ts';
@@ -65,7 +64,7 @@ export class Store implements StateReader, StoredSection {
   }
 
   open(saved: SavedSection, options: OpenOptions = {}): void {
-    const { cacheBytes = DEFAULT_CACHE_BYTES, maxChunk = MAX_CHUNK_ENTRIES } = options;
+    const { cacheBytes = DEFAULT_CACHE_BYTES, maxChunk } = options;
     const cache = new ResidentCache(cacheBytes);
     this.#cache = cache;
     const sizes = saved.tables && new Map(Object.entries(saved.tables));
@@ -78,7 +77,7 @@ export class Store implements StateReader, StoredSection {
 
   /**
    * What a read has found to be damaged. The read has thrown it, but a generator may have caught
-   * that, so whoever answers has to ask. Nothing that was read since can be trusted.
+   * that. So the site asks before it answers: nothing that was read since can be trusted.
    */
   get damage(): Error | undefined {
     return this.#damage;

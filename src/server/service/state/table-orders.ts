@@ -9,7 +9,7 @@ export interface TableOrdersOptions {
   readonly indexes: readonly string[];
   readonly saved: SavedTable;
   readonly cache: ResidentCache;
-  readonly maxChunk: number;
+  readonly maxChunk?: number | undefined;
   /** How many entries the last commit has of each order. Unchecked if absent. */
   readonly orderSizes?: ReadonlyMap<string, number> | undefined;
 }

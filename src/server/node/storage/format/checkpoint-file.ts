@@ -3,12 +3,8 @@
  * make a state: later rows replace earlier ones. A commit has the checksum of all before it, and
  * its positions in the logs.
  */
-import { crc32 } from 'node:zlib';
-import type { Checkpoint } from '../../../service/records/checkpoint.ts';
 import type { LogPositions } from '../../../log/log-positions.ts';
-import { decodeFrames, findFrames, HEADER_BYTES } from './frames.ts';
-import { FORMAT_VERSION } from './file-names.ts';
-import { decodeValue, FRAME_DEPTH, encodeValue } from './value-text.ts';
+import { FRAME_DEPTH, encodeValue } from './value-text.ts';
 
 /** A row in a frame. Without a value, the row is gone. */
 export type CheckpointRow = readonly [section: string, name: string, value?: unknown];
@@ -22,28 +18,7 @@ export interface CheckpointCommit {
   readonly sum: number;
 }
 
-type CheckpointFrame =
-  | { readonly format: number }
-  | { readonly rows: readonly CheckpointRow[] }
-  | ({ readonly rows: readonly CheckpointRow[] } & CheckpointCommit);
-
-export interface FoundCheckpoint {
-  /** The state at the last commit; `undefined` without a commit. */
-  readonly checkpoint: Checkpoint | undefined;
-  /** The log positions of the last commit. */
-  readonly contained: LogPositions | undefined;
-  /** From these positions on, the logs must exist, according to the last commit. */
-  readonly retainedFrom: LogPositions | undefined;
-  readonly commits: number;
-  /** Why a part is unreadable that was on the disk once. */
-  readonly damage: string | undefined;
-}
-
 const ROW_DEPTH = FRAME_DEPTH + 2;
-
-export function formatHeader(): string {
-  return encodeValue({ format: FORMAT_VERSION });
-}
 
 export function formatRow(row: CheckpointRow): string {
   return encodeValue(row, ROW_DEPTH);
@@ -60,60 +35,4 @@ export function formatCommit(
 ): string {
   const positions = `"contained":${encodeValue(contained)},"retainedFrom":${encodeValue(retainedFrom)}`;
   return `{"rows":[${rows.join(',')}],${positions},"sum":${sum},"smallParts":${smallParts}}`;
-}
-
-const NO_COMMIT = {
-  checkpoint: undefined,
-  contained: undefined,
-  retainedFrom: undefined,
-  commits: 0,
-};
-
-export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
-  const sections: Record<string, Map<string, unknown>> = {};
-  let last: Omit<FoundCheckpoint, 'damage'> = NO_COMMIT;
-  let uncommitted: CheckpointRow[] = [];
-  let [sum, index, position] = [0, 0, 0];
-  for (const payload of decodeFrames(bytes, file)) {
-    const frame = decodeValue(payload.toString()) as CheckpointFrame;
-    if ('smallParts' in frame && frame.sum !== sum) {
-      return {
-        ...last,
-        damage: `its commit ${last.commits + 1} is not of what stands before it`,
-      };
-    }
-    sum = crc32(payload, sum);
-    index += 1;
-    position += HEADER_BYTES + payload.length;
-    if ('format' in frame && frame.format !== FORMAT_VERSION)
-      return { ...last, damage: `it has format ${frame.format}` };
-    if (!('rows' in frame)) continue;
-    for (const row of frame.rows) uncommitted.push(row);
-    if (!('smallParts' in frame)) continue;
-    for (const row of uncommitted) applyRow(sections, row);
-    uncommitted = [];
-    const { smallParts, contained, retainedFrom } = frame;
-    last = {
-      checkpoint: { sections, smallParts },
-      contained,
-      retainedFrom,
-      commits: last.commits + 1,
-    };
-  }
-  // Frames are written one after the other. So a later frame proves that those before it were
-  // whole.
-  const isDamaged = findFrames(bytes, { file, index, position }).next().done !== true;
-  return {
-    ...last,
-    damage: isDamaged ? `it is damaged at byte ${position}` : undefined,
-  };
-}
-
-function applyRow(
-  sections: Record<string, Map<string, unknown>>,
-  [section, name, ...value]: CheckpointRow,
-): void {
-  const rows = (sections[section] ??= new Map());
-  if (value.length === 0) rows.delete(name);
-  else rows.set(name, value[0]);
 }

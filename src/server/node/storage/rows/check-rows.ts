@@ -6,19 +6,8 @@ import type { Tables } from '../../../service/tables.ts';
 import { CheckReport, type CheckProgress, type CheckResult } from './check-report.ts';
 import { TableCheck } from './check-table.ts';
 import { CheckedOrder } from './checked-order.ts';
-import type { RowReader } from './row-store.ts';
-import {
-  getNamesSection,
-  getSavedRows,
-  readSmallParts,
-  ROWS_SECTION,
-  type SavedCut,
-} from './saved-state.ts';
-
-export interface CheckedCommit {
-  readonly cut: SavedCut;
-  readonly reader: RowReader;
-}
+import { getNamesSection, getSavedRows, readSmallParts, ROWS_SECTION } from './saved-state.ts';
+import type { SavedCommit } from './saved-walk.ts';
 
 export interface CheckRowsOptions {
   /**
@@ -32,7 +21,7 @@ export interface CheckRowsOptions {
 
 /** Reads all of a commit, step by step. A step takes some milliseconds, or a second if large. */
 export function* checkRows(
-  commit: CheckedCommit,
+  commit: SavedCommit,
   { tables, maxProblems = 100 }: CheckRowsOptions = {},
 ): Generator<CheckProgress, CheckResult, undefined> {
   const report = new CheckReport(maxProblems);
@@ -48,7 +37,7 @@ export function* checkRows(
 }
 
 function* checkAll(
-  commit: CheckedCommit,
+  commit: SavedCommit,
   tables: Tables | undefined,
   report: CheckReport,
 ): Generator<number, void, undefined> {
@@ -61,7 +50,7 @@ function* checkAll(
 
 /** Checks a section whose rows are all read at a start. */
 function* checkListed(
-  { cut, reader }: CheckedCommit,
+  { cut, reader }: SavedCommit,
   section: string,
   report: CheckReport,
 ): Generator<number, void, undefined> {
@@ -82,7 +71,7 @@ function* checkListed(
 }
 
 /** Counts the steps: each order is read twice. */
-function countEntries({ tables, listed }: SavedCut): number {
+function countEntries({ tables, listed }: SavedCommit['cut']): number {
   const sizes = [...Object.values(tables), listed].flatMap((orders) => Object.values(orders));
   let total = 0;
   for (const size of sizes) total += 2 * size;

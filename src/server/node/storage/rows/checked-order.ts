@@ -14,7 +14,6 @@ export interface CheckedOrderOptions {
 }
 
 const CACHE_BYTES = 1024 * 1024;
-const MAX_CHUNK = 512;
 
 export class CheckedOrder {
   readonly #name: string;
@@ -28,7 +27,6 @@ export class CheckedOrder {
       description,
       saved,
       cache: new ResidentCache(CACHE_BYTES),
-      maxChunk: MAX_CHUNK,
     };
     const name = `the order ${description}`;
     this.#name = name;

@@ -62,15 +62,13 @@ export interface Conversion {
 /**
  * Converts the directory, if it has checkpoint files and its store has nothing of them. `done` gets
  * an error if data is missing or the store cannot be written. Then nothing has changed.
- *
- * @returns a function that ends the conversion. `done` is not called after that.
  */
 export function convertCheckpoint(
   options: ConversionOptions,
   done: (error: Error | undefined, conversion?: Conversion) => void,
   Writes: typeof ImportWrites = ImportWrites,
-): () => void {
-  return runSteps(convertInSteps(options, Writes), options, done);
+): void {
+  runSteps(convertInSteps(options, Writes), options, done);
 }
 
 function* convertInSteps(

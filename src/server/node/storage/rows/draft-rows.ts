@@ -49,7 +49,7 @@ export function* takeListed(
   const kept = new Set<string>();
   for (const row of takeRows(section, from, sizes)) {
     const { name, value } = row;
-    // It goes with the others that are not kept.
+    // The store loses it below, with all rows that the section does not give.
     if (isWhole && value === undefined) continue;
     const entry = { key: name, value: name };
     const isSaved = names.isSaved(entry);

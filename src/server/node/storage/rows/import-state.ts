@@ -64,16 +64,14 @@ const ROW_CHARACTERS = 32;
 /**
  * Imports a state. `done` gets the error of the store, or that of a row which the service cannot
  * read. Then the store has no cut.
- *
- * @returns a function that ends the import. `done` is not called after that.
  */
 export function importState(
   state: ImportedState,
   options: ImportOptions & RunStepsOptions,
   done: (error: Error | undefined) => void,
   Writes: typeof ImportWrites = ImportWrites,
-): () => void {
-  return runSteps(importInSteps(state, options, Writes), options, done);
+): void {
+  runSteps(importInSteps(state, options, Writes), options, done);
 }
 
 /** As `importState`, as a part of longer work. */

@@ -12,7 +12,7 @@ import type { ClassicLevel } from 'classic-level';
 import { CorrectableError } from '../../../../correctable/errors.ts';
 import { DIRECTORY_MODE, syncDirectory } from '../disk/node-files.ts';
 import type { EntryKey, RowSnapshot } from './row-store.ts';
-import { readTableNumbers } from './store-manifest.ts';
+import { CURRENT_FILE, isTable, readTableNumbers } from './store-manifest.ts';
 
 type Level = ClassicLevel<Uint8Array, Uint8Array>;
 type LevelSnapshot = ReturnType<Level['snapshot']>;
@@ -22,7 +22,7 @@ const BYTES = { keyEncoding: 'view', valueEncoding: 'view' } as const;
 const ENTRIES_PER_TURN = 500;
 
 /** A change of one entry. Without a value, the entry goes. */
-export type Change = readonly [key: EntryKey, value: Uint8Array | undefined];
+type Change = readonly [key: EntryKey, value: Uint8Array | undefined];
 
 /** Takes the changes of one batch. */
 export interface LevelBatch {
@@ -261,11 +261,11 @@ function removeFolder(folder: string): void {
  */
 function linkFiles(from: string, to: string): void {
   makeFolder(to);
-  const current = fs.readFileSync(join(from, 'CURRENT'), 'utf8').trim();
+  const current = fs.readFileSync(join(from, CURRENT_FILE), 'utf8').trim();
   const numbers = readTableNumbers(fs.readFileSync(join(from, current)));
   for (const name of fs.readdirSync(from)) {
     const [source, target] = [join(from, name), join(to, name)];
-    if (!/\.(?:ldb|sst)$/.test(name)) {
+    if (!isTable(name)) {
       if (name !== 'LOCK') fs.copyFileSync(source, target);
     } else if (numbers.has(Number.parseInt(name, 10))) fs.linkSync(source, target);
   }

@@ -178,7 +178,10 @@ export class RowCommits {
     }
   }
 
-  /** Returns the number of the rows. A section that gives all its rows mends what is there. */
+  /**
+   * Returns the number of the rows. A section that gives all its rows replaces what the store has,
+   * also if names are missing there.
+   */
   #takeListed(name: string, section: Section): Generator<DraftRow, number> {
     const isWhole = this.#isWhole;
     const count = isWhole ? undefined : this.#listed[name];

@@ -3,6 +3,7 @@
  * work is a generator, so that it reads like work that is done at once.
  */
 import type { Timing } from '../disk/files.ts';
+import { DEFAULT_STORAGE_SIZES } from '../storage-sizes.ts';
 import type { RowBatch } from './row-store.ts';
 
 /**
@@ -20,19 +21,15 @@ export interface RunStepsOptions {
   readonly maxTurnCharacters?: number | undefined;
 }
 
-const MAX_TURN_CHARACTERS = 128 * 1024;
-
 /**
  * Runs the steps. `done` gets the result, or the error of a commit, or what a step throws: then the
  * work has ended.
- *
- * @returns a function that ends the work. `done` is not called after that.
  */
 export function runSteps<T>(
   steps: Steps<T>,
-  { timing, maxTurnCharacters = MAX_TURN_CHARACTERS }: RunStepsOptions,
+  { timing, maxTurnCharacters = DEFAULT_STORAGE_SIZES.maxTurnCharacters }: RunStepsOptions,
   done: (error: Error | undefined, result?: T) => void,
-): () => void {
+): void {
   let isEnded = false;
   const end = (error: Error | undefined, result?: T): void => {
     if (isEnded) return;
@@ -40,7 +37,6 @@ export function runSteps<T>(
     done(error, result);
   };
   const turn = (): void => {
-    if (isEnded) return;
     try {
       const next = takeTurn(steps, maxTurnCharacters);
       if (next.done === true) return end(undefined, next.value);
@@ -54,9 +50,6 @@ export function runSteps<T>(
     }
   };
   timing.later(turn);
-  return () => {
-    isEnded = true;
-  };
 }
 
 /** Returns the step with which the turn is over: the last one, or one with a batch. */

@@ -44,7 +44,6 @@ export const NO_ROWS: SavedSection = { get: () => undefined, reportDamage };
 export const ROWS_FORMAT = 1;
 
 const ALL: ReadRange = { table: '' };
-const MAX_CHUNK_NAMES = 512;
 /** Each commit reads the chunks of the names that change once. */
 const NAME_CACHE_BYTES = 1024 * 1024;
 
@@ -115,7 +114,6 @@ export function openNames(reader: RowReader, section: string, savedSize?: number
     saved: getSavedRows(reader, getNamesSection(section)),
     savedSize,
     cache: new ResidentCache(NAME_CACHE_BYTES),
-    maxChunk: MAX_CHUNK_NAMES,
   });
 }
 

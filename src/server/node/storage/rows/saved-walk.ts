@@ -51,7 +51,6 @@ const WALKED_ORDERS = ['keys', 'removals'] as const;
 
 /** The walk reads each chunk once, so few of them stay. */
 const CACHE_BYTES = 1024 * 1024;
-const MAX_CHUNK = 512;
 
 /**
  * Yields the rows behind `from`, table by table, and then those of the listed sections. Each row is
@@ -129,7 +128,6 @@ export function openOrder({ cut, reader }: SavedCommit, table: string, order: st
     saved: getSavedTable(getSavedRows(reader, ROWS_SECTION), table).getOrder(order),
     savedSize: cut.tables[table]?.[order] ?? 0,
     cache: new ResidentCache(CACHE_BYTES),
-    maxChunk: MAX_CHUNK,
   });
 }
 

@@ -3,6 +3,9 @@
  * records. Each of them has changes of the set of tables, as fields with a tag.
  */
 
+/** Names the manifest of a store. */
+export const CURRENT_FILE = 'CURRENT';
+
 const BLOCK_BYTES = 32 * 1024;
 /** The checksum, the length (2 bytes) and the type of a part of a record. */
 const HEADER_BYTES = 7;
@@ -24,6 +27,11 @@ const FIELDS: Readonly<Record<number, readonly ('number' | 'bytes')[]>> = {
   [ADDED_TABLE]: ['number', 'number', 'number', 'bytes', 'bytes'],
   9: ['number'],
 };
+
+/** Whether a file of a store is a table. */
+export function isTable(name: string): boolean {
+  return /\.(?:ldb|sst)$/.test(name);
+}
 
 /**
  * Returns the numbers of the tables. A record that is cut off at the end of the file is left out,

@@ -33,9 +33,8 @@ export class LostRights implements SitePart, Settling {
 
   /** Listing goes on in the next turn. */
   get wakeAtMs(): number | undefined {
-    for (const [origin, { hasBegun }] of this.#pending)
-      if (hasBegun && this.#isApplied(origin)) return this.#core.nowMs;
-    return undefined;
+    const isListing = [...this.#pending.keys()].some((origin) => this.#isApplied(origin));
+    return isListing ? this.#core.nowMs : undefined;
   }
 
   onMembersChanged(): void {
@@ -80,7 +79,6 @@ class RightsOfClosed {
   readonly #tables: (readonly [table: string, fields: readonly string[]])[];
   /** The last row that was read of the first of them. */
   #last: string | undefined;
-  #hasBegun = false;
 
   constructor(tables: Tables, origin: Origin) {
     this.#origin = origin;
@@ -90,13 +88,8 @@ class RightsOfClosed {
     });
   }
 
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
   /** Reads up to `maxRows`. Returns whether all are read. */
   list(store: Store, maxRows: number): boolean {
-    this.#hasBegun = true;
     let read = 0;
     for (;;) {
       const [next] = this.#tables;

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Random } from '../../../../../src/server/service/collections/random.ts';
 import { Store } from '../../../../../src/server/service/state/store.ts';
-import { readCheckpoint } from '../../../../../src/server/node/storage/format/checkpoint-file.ts';
+import { readCheckpoint } from '../../../../support/read-checkpoint.ts';
 import { decodeFrames } from '../../../../../src/server/node/storage/format/frames.ts';
 import type { HeldCommit } from '../../../../../src/server/node/storage/rows/row-commits.ts';
 import { estimateTransferBytes } from '../../../../../src/server/node/transfer/estimate-transfer.ts';

@@ -22,7 +22,6 @@ class Import {
   });
   readonly ends: (string | undefined)[] = [];
   turns = 0;
-  readonly end: () => void;
 
   constructor(rows: Iterable<ImportedRow>, options: Partial<ImportOptions> = {}) {
     const state = {
@@ -41,7 +40,7 @@ class Import {
       afterMs: (delayMs: number, run: () => void) => this.timeline.schedule(delayMs, run),
     };
     const store = this.disk.open();
-    this.end = importState(state, { store, tables: TABLES, timing, ...options }, (error) =>
+    importState(state, { store, tables: TABLES, timing, ...options }, (error) =>
       this.ends.push(error?.message),
     );
   }
@@ -89,13 +88,6 @@ test('a queue without one of its parts ends the import before the cut', () => {
   const done = new Import(rows).run();
   expect(done.ends).toEqual(['part 2 of \'items\' is missing, which the row "a" names']);
   expect(done.hasCut).toBe(false);
-});
-
-test('an import that is ended calls nothing any more', () => {
-  const ended = new Import([row('a', { title: 'x' })]);
-  ended.end();
-  ended.run();
-  expect([ended.ends, ended.hasCut]).toEqual([[], false]);
 });
 
 test('many rows → many turns, and commits that report how many rows there are', () => {
